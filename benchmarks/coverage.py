@@ -14,7 +14,9 @@ import warnings
 
 import numpy as np
 
-from sparsegam import SparseGAMClassifier, SparseGAMRegressor
+from sparsegam import Model, SparseGAMClassifier, SparseGAMRegressor
+from sparsegam.arrays import FloatArray
+from sparsegam.inspection._assessment import assess_scores
 
 SIZES = (300, 3000)
 METRIC_SIZES = (100, 400, 2000)
@@ -57,6 +59,27 @@ def compare_terms(simulations: int) -> None:
                 print(f"| {kind} | {n} | {lambda2} | {covered:.3f} | {around:.3f} | {mean:.2f} |", flush=True)
 
 
+def drawn_scores(n: int, rng: np.random.Generator) -> tuple[FloatArray, np.ndarray]:
+    """Draw log-odds and events that follow them."""
+    score = rng.normal(-0.5, 1.5, n)
+    return score, rng.random(n) < 1 / (1 + np.exp(-score))
+
+
+def compare_metrics(simulations: int) -> None:
+    """Print the coverage of the intervals of the metrics; KS has none."""
+    model = Model(0.0, (), ("x",), "logistic", (False, True))
+    truth = {m.name: m.value for m in assess_scores(model, *drawn_scores(TRUTH_ROWS, np.random.default_rng(0)))}
+    print(f"| rows | {' | '.join(truth)} |")
+    print(f"|---|{'---|' * len(truth)}")
+    for n in METRIC_SIZES:
+        rng = np.random.default_rng(n)
+        found = [assess_scores(model, *drawn_scores(n, rng)) for _ in range(simulations)]
+        covered = np.mean([[m.low <= truth[m.name] <= m.high for m in one] for one in found], axis=0)
+        cells = ["-" if name == "KS" else f"{share:.3f}" for name, share in zip(truth, covered, strict=True)]
+        print(f"| {n} | {' | '.join(cells)} |", flush=True)
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    compare_terms(int(sys.argv[2]) if len(sys.argv) > 2 else SIMULATIONS)
+    compare = {"terms": compare_terms, "metrics": compare_metrics}[sys.argv[1]]
+    compare(int(sys.argv[2]) if len(sys.argv) > 2 else SIMULATIONS)

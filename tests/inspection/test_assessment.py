@@ -6,8 +6,9 @@ import pytest
 from sklearn import metrics
 
 from sparsegam import Model, SparseGAMClassifier, SparseGAMRegressor
+from sparsegam._data.table import read_table
 from sparsegam.inspection import assess, calibration, gains, net_benefit, subgroups
-from sparsegam.inspection._assessment import assess_scores, main_metric
+from sparsegam.inspection._assessment import assess_scores, main_metric, subgroup_performance
 
 CLASSIFIER = Model(0.0, (), ("x",), "logistic", classes=("bad", "good"))
 
@@ -20,7 +21,23 @@ def test_classification_metrics_equal_scikit_learn(draw_scores):
     assert found["Brier score"].value == pytest.approx(metrics.brier_score_loss(positive, probability))
     assert main_metric(CLASSIFIER, score, np.where(positive, "good", "bad")) == found["AUC"].value
     assert found["Accuracy"].value == pytest.approx(np.mean((score > 0) == positive))
-    assert all(m.low < m.value < m.high for m in found.values())
+    assert all(m.low < m.value < m.high for m in found.values() if m.name != "KS")
+    assert np.isnan([found["KS"].low, found["KS"].high]).all()
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_intervals_of_separated_classes_do_not_end_where_they_start(sign):
+    """The AUC and the accuracy are 1 or 0 in all resamples of such rows; Wilson's interval of 20 of 20 is wider."""
+    score = sign * np.repeat([-1.0, 1.0], 20)
+    label = np.repeat(["bad", "good"], 20)
+    found = {m.name: m for m in assess_scores(CLASSIFIER, score, label)}
+    for name in ("AUC", "Gini", "Accuracy"):
+        metric = found[name]
+        assert metric.high - metric.low > 0.05
+        assert metric.low <= metric.value <= metric.high
+    table = read_table(score[:, None])
+    part = subgroup_performance(CLASSIFIER, table, label, score, {"all": np.zeros(40)})
+    assert part.lines[0].high - part.lines[0].low > 0.05
 
 
 @pytest.mark.parametrize("n", [300, 30_000])

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -21,12 +20,14 @@ from sparsegam.inspection._metrics import (
     CalibrationBin,
     GainBand,
     auc,
+    auc_interval,
     calibration_bins,
     gain_bands,
     ks,
     log_loss,
     net_benefits,
     r_squared,
+    wilson_interval,
 )
 from sparsegam.losses import LOSSES
 
@@ -139,8 +140,8 @@ def assess(model: Any, X: Any, y: Any, *, level: float = 0.95) -> list[Metric]:
     y : array-like of shape (n_samples,)
         True labels or target values.
     level : float, default=0.95
-        Confidence level of the intervals: DeLong's for AUC and Gini, that of a difference of proportions for KS, and
-        bootstrap percentiles for the other metrics.
+        Confidence level of the intervals: DeLong's for AUC and Gini, Wilson's for the accuracy, and bootstrap
+        percentiles for the other metrics. KS has no interval (NaN), as none covers its bias in small samples.
 
     Returns
     -------
@@ -311,28 +312,20 @@ def assess_scores(model: ScoringModel, score: FloatArray, y: Any, *, level: floa
         columns = np.column_stack([residual**2, np.abs(residual), observed, observed * observed])
         names = {"R²": "higher", "RMSE": "lower", "Mean absolute error": "lower"}
         return _bootstrap_metrics(names, columns, level, _regression_metrics)
-    area, area_error = auc(score, observed)
-    low, high = _normal_interval(area, area_error, level)
-    separation, separation_error = ks(score, observed)
+    area, low, high = auc_interval(score, observed, level)
+    accuracy = float(np.mean((score > 0) == observed))
     metrics = [
         Metric("AUC", area, low, high, "higher"),
         Metric("Gini", 2 * area - 1, 2 * low - 1, 2 * high - 1, "higher"),
-        Metric("KS", separation, *_normal_interval(separation, separation_error, level), "higher"),
+        Metric("KS", ks(score, observed), math.nan, math.nan, "higher"),
     ]
     losses = {
         ("Log loss", "lower"): log_loss(LOSSES[model.loss].slope * score, observed),
         ("Brier score", "lower"): (model.probabilities(score)[:, 1] - observed) ** 2,
-        ("Accuracy", "higher"): ((score > 0) == observed).astype(np.float64),
     }
     for (name, better), loss in losses.items():
         metrics += _bootstrap_metrics({name: better}, loss[:, None], level)
-    return metrics
-
-
-def _normal_interval(value: float, error: float, level: float) -> tuple[float, float]:
-    """Return the normal confidence interval of a value in [0, 1], cut off at 0 and 1."""
-    reach = NormalDist().inv_cdf(0.5 + level / 2) * error
-    return max(value - reach, 0.0), min(value + reach, 1.0)
+    return [*metrics, Metric("Accuracy", accuracy, *wilson_interval(accuracy, observed.size, level), "higher")]
 
 
 def _observed(model: ScoringModel, y: Any) -> NDArray[Any]:
@@ -382,8 +375,7 @@ def subgroup_performance(
             if is_regression:
                 lines.append(Subgroup(name, level, *means, r_squared(score[mask], target)))
                 continue
-            area, error = auc(score[mask], target)
-            low, high = _normal_interval(area, error, 0.95)
+            area, low, high = auc_interval(score[mask], target)
             selected = predicted[mask] > threshold
             lines.append(
                 Subgroup(

@@ -93,6 +93,27 @@ def auc(score: FloatArray, positive: NDArray[np.bool_]) -> tuple[float, float]:
     return float(v.mean()), float(np.sqrt(variance))
 
 
+def auc_interval(score: FloatArray, positive: NDArray[np.bool_], level: float = 0.95) -> tuple[float, float, float]:
+    """Return the area under the ROC curve and the ends of its confidence interval, by DeLong's method.
+
+    For an area of 0 or 1, whose standard error is 0, the interval is Wilson's for as many pairs as share no row.
+    """
+    area, error = auc(score, positive)
+    if area in (0.0, 1.0):
+        return area, *wilson_interval(area, min(int(positive.sum()), int((~positive).sum())), level)
+    reach = NormalDist().inv_cdf(0.5 + level / 2) * error
+    return area, float(np.maximum(area - reach, 0.0)), float(np.minimum(area + reach, 1.0))
+
+
+def wilson_interval(share: float, n: int, level: float = 0.95) -> tuple[float, float]:
+    """Return Wilson's confidence interval of a share of n rows."""
+    z = NormalDist().inv_cdf(0.5 + level / 2)
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half_width = float(z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n))
+    # At shares of 0 and 1, rounding may put an end on the wrong side of the share.
+    return min(max(centre - half_width, 0.0), share), max(min(centre + half_width, 1.0), share)
+
+
 def _mid_ranks(values: FloatArray) -> FloatArray:
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     middle = np.cumsum(counts) - (counts - 1) / 2
@@ -107,19 +128,17 @@ def weighted_auc(score: FloatArray, positive: NDArray[np.bool_], weight: FloatAr
     return float(high @ (np.cumsum(low) - low / 2) / total) if total else float("nan")
 
 
-def ks(score: FloatArray, positive: NDArray[np.bool_]) -> tuple[float, float]:
-    """Return the Kolmogorov-Smirnov statistic and its standard error.
+def ks(score: FloatArray, positive: NDArray[np.bool_]) -> float:
+    """Return the Kolmogorov-Smirnov statistic: the largest difference of true and false positive rate.
 
-    The statistic is the largest difference between the true and the false positive rate over all thresholds. The
-    standard error is that of a difference of two proportions at the maximising threshold.
+    It has no confidence interval: the statistic is a maximum over thresholds and is biased upwards, and intervals of a
+    difference of proportions or of the bootstrap, with or without a correction of the bias, cover less than 90 % at 100
+    rows.
     """
-    n, m = int(positive.sum()), int((~positive).sum())
-    if n == 0 or m == 0:
-        return float("nan"), float("nan")
+    if positive.all() or not positive.any():
+        return float("nan")
     false, true, _ = roc_curve(score, positive)
-    best = int(np.argmax(np.abs(true - false)))
-    variance = true[best] * (1 - true[best]) / n + false[best] * (1 - false[best]) / m
-    return float(abs(true[best] - false[best])), float(np.sqrt(variance))
+    return float(np.abs(true - false).max())
 
 
 def log_loss(log_odds: FloatArray, positive: NDArray[np.bool_]) -> FloatArray:
@@ -163,11 +182,10 @@ def calibration_bins(
         target = observed[bin_of == b]
         n, mean = target.size, float(target.mean())
         if is_binary:
-            centre = (mean + z * z / (2 * n)) / (1 + z * z / n)
-            half_width = z * np.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+            low, high = wilson_interval(mean, n, level)
         else:
-            centre, half_width = mean, z * float(target.std()) / np.sqrt(n)
-        low, high = float(centre - half_width), float(centre + half_width)
+            half_width = z * float(target.std()) / np.sqrt(n)
+            low, high = float(mean - half_width), float(mean + half_width)
         bins.append(CalibrationBin(float(predicted[bin_of == b].mean()), mean, low, high, n))
     return bins
 

@@ -8,9 +8,8 @@ from sparsegam._data.columns import UNSEEN, text
 from sparsegam._data.table import Table, read_table
 from sparsegam._models.additive import Model
 from sparsegam._models.scoring import positives
-from sparsegam._models.terms import INTERVAL
 from sparsegam.arrays import FloatArray
-from sparsegam.inspection._metrics import auc, calibration_bins, roc_curve
+from sparsegam.inspection._metrics import auc_interval, calibration_bins, roc_curve
 from sparsegam.plots._figure import (
     BLUE,
     COUNT_SIZE,
@@ -196,11 +195,11 @@ def plot_roc(model: Model, X: Any, y: Any, *, ax: "Axes | None" = None) -> "Figu
     """
     positive = positives(model, y)
     score = model.decision_function(X)
-    area, error = auc(score, positive)
+    area, low, high = auc_interval(score, positive)
     false_positive_rate, true_positive_rate, _ = roc_curve(score, positive)
     figure, ax = get_axes(ax, width=4.4, height=4.2)
     ax.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle="--")
-    label = f"AUC {area:.3f} ± {INTERVAL * error:.3f}"
+    label = f"AUC {area:.3f} ({low:.3f} to {high:.3f})"
     ax.plot(false_positive_rate, true_positive_rate, color=BLUE, linewidth=1.6, label=label)
     ax.set(xlabel="False positive rate", ylabel="True positive rate", aspect="equal")
     ax.legend(frameon=False, fontsize=LABEL_SIZE, loc="lower right")

@@ -5,7 +5,7 @@ function showPerformance() {
   if (!part) { section.append(note("Not available: the report was created without X and y.")); return; }
   const events = part.prevalence ? `${count(part.prevalence.events)} of ${plural(part.rows, "row")} (${percent(part.prevalence.share)}) are in class ${report.classes[1]}. ` : "";
   section.append(note(events + (part.held_out ? `Measured on ${plural(part.rows, "row")} of test data.` : `Measured on the ${plural(part.rows, "row")} of training data: expect worse values on new data.`) + (part.ignores_weights ? " Each row counts once: sample weights are not used here." : "")));
-  const rows = part.metrics.map((metric) => [metric.name, number(metric.value, 4), `${number(metric.low, 4)} to ${number(metric.high, 4)}`, metric.better]);
+  const rows = part.metrics.map((metric) => [metric.name, number(metric.value, 4), metric.low === null ? "–" : `${number(metric.low, 4)} to ${number(metric.high, 4)}`, metric.better]);
   section.append(table("Metrics with 95 % confidence intervals", ["metric", "value", "interval", "better"], rows));
   const grid = make("div", { class: "grid" });
   grid.style.marginTop = "1rem";
