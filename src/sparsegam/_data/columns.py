@@ -56,10 +56,13 @@ class Scale:
         Kind of the values. All kinds except "category" are ordered.
     levels : tuple
         Levels of an ordered or unordered category.
+    has_zone : bool
+        Whether times were given with a time zone. Times with and without one are never compared.
     """
 
     kind: ScaleKind = "number"
     levels: tuple[Level, ...] = ()
+    has_zone: bool = False
 
     @property
     def has_levels(self) -> bool:
@@ -115,6 +118,7 @@ NUMBER = Scale()
 BOOLEAN = Scale("boolean")
 DATE = Scale("date")
 DATETIME = Scale("datetime")
+DATETIME_WITH_ZONE = Scale("datetime", has_zone=True)
 
 
 def text(value: Value) -> str:
@@ -206,6 +210,7 @@ class Column:
         if np.isnan(self.values).all():
             return self.values
         if scale.is_time and self.scale.is_time:
+            self._check_zone(scale)
             factor = MICROSECONDS_PER_DAY
             return self.values / factor if scale.kind == "date" else self.values * factor
         if scale.has_levels and not self.scale.is_time:
@@ -222,6 +227,15 @@ class Column:
             f"contains {_kind_in_words(self.scale)} (first value {first!r}): convert it to {remedy}."
         )
         raise ValueError(msg)
+
+    def _check_zone(self, scale: Scale) -> None:
+        if scale.has_zone != self.scale.has_zone:
+            kinds = {True: "times with a time zone", False: "dates or times without a time zone"}
+            msg = (
+                f"column {self.name!r} contained {kinds[scale.has_zone]} when the model was fitted, but now contains "
+                f"{kinds[self.scale.has_zone]}: convert it to the original type, in pandas with dt.tz_localize."
+            )
+            raise ValueError(msg)
 
     def _level_positions(self, scale: Scale) -> FloatArray:
         known = {level: float(i) for i, level in enumerate(scale.levels)}
@@ -359,6 +373,8 @@ def _from_dates(values: list[Any], name: str, *, only_days: bool) -> Column:
             "tz_localize or replace(tzinfo=...) to give all of them a time zone."
         )
         raise ValueError(msg)
+    if True in by_zone:
+        scale = DATETIME_WITH_ZONE
     numbers = [np.nan if value is None else scale.number(value) for value in values]
     return Column(name, scale, np.array(numbers, dtype=np.float64))
 

@@ -148,10 +148,12 @@ def _common_scale(name: str, one: Scale, other: Scale) -> Scale:
         return Scale("category", tuple(sorted({*one.levels, *other.levels})))
     if kinds <= {"number", "boolean"}:
         return NUMBER
-    if kinds <= {"date", "datetime"}:
-        return DATETIME
+    if kinds <= {"date", "datetime"} and one.has_zone == other.has_zone:
+        return replace(DATETIME, has_zone=one.has_zone)
     found = [
-        f"{KIND_NAMES[scale.kind]} ({quoted(scale.levels, 3)})" if scale.levels else KIND_NAMES[scale.kind]
+        f"{KIND_NAMES[scale.kind]} ({quoted(scale.levels, 3)})"
+        if scale.levels
+        else KIND_NAMES[scale.kind] + " with a time zone" * scale.has_zone
         for scale in (one, other)
     ]
     msg = f"column {name!r} contains {found[0]} in some parts and {found[1]} in others: convert it to one type."

@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sparsegam._data.columns import Column, RowIndex, Scale, fill_masked, from_array, from_levels, from_objects
+from sparsegam._data.columns import (
+    DATETIME_WITH_ZONE,
+    Column,
+    RowIndex,
+    Scale,
+    fill_masked,
+    from_array,
+    from_levels,
+    from_objects,
+)
 from sparsegam._data.sketches import CodedColumn
 from sparsegam.checks import quoted, shown
 
@@ -332,7 +341,9 @@ def _read_series(series: Any, name: str) -> Column:
     if dtype in (nw.Date, nw.Datetime, nw.Boolean):
         raw = series.to_numpy()
         if raw.dtype.kind in "Mb":
-            return from_array(raw, name)
+            read = from_array(raw, name)
+            has_zone = dtype == nw.Datetime and getattr(dtype, "time_zone", None) is not None
+            return replace(read, scale=DATETIME_WITH_ZONE) if has_zone else read
     return from_objects(series.to_list(), name)
 
 

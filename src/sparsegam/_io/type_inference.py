@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Container, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from typing import Literal
 
@@ -183,9 +184,14 @@ def _parse_times(texts: Sequence[str]) -> tuple[Scale, FloatArray] | None:
     present = [None if is_missing_text(text) else text.strip() for text in texts]
     scale = DATE if all(text is None or len(text) == 10 for text in present) else DATETIME
     try:
-        numbers = [np.nan if text is None else scale.number(_from_iso(text)) for text in present]
+        times = [None if text is None else _from_iso(text) for text in present]
+        numbers = [np.nan if time is None else scale.number(time) for time in times]
     except (ValueError, OverflowError):
         return None
+    zones = {time.tzinfo is not None for time in times if isinstance(time, datetime)}
+    if len(zones) > 1:
+        return None
+    scale = replace(scale, has_zone=True in zones)
     return scale, np.array(numbers, dtype=np.float64)
 
 

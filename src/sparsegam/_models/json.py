@@ -128,7 +128,9 @@ def _value_to_json(value: Value | None) -> Any:
 
 
 def _scale_to_json(scale: Scale) -> dict[str, Any]:
-    return {"kind": scale.kind, "levels": list(scale.levels)} if scale.has_levels else {"kind": scale.kind}
+    if scale.has_levels:
+        return {"kind": scale.kind, "levels": list(scale.levels)}
+    return {"kind": scale.kind} | ({"has_zone": True} if scale.has_zone else {})
 
 
 def load(text: Any) -> Any:
@@ -232,14 +234,17 @@ def _scales(scales: Any, names: frozenset[str]) -> dict[str, Scale]:
 
 
 def _scale(scale: Any) -> Scale:
-    good = isinstance(scale, dict) and {"kind"} <= scale.keys() <= {"kind", "levels"}
+    good = isinstance(scale, dict) and {"kind"} <= scale.keys() <= {"kind", "levels", "has_zone"}
     _expect(scale, "a scale", "an object with kind and, for categories, levels", holds=good)
     _expect(scale["kind"], "kind of a scale", f"one of {SCALE_KINDS}", holds=scale["kind"] in SCALE_KINDS)
     levels = tuple(_list(scale.get("levels", []), "levels"))
     good = all(isinstance(level, str | bool) or is_number(level) for level in levels)
     good = good and len(set(levels)) == len(levels)
     _expect(levels, "levels", "unique texts, finite numbers or booleans", holds=good)
-    return Scale(scale["kind"], levels)
+    has_zone = scale.get("has_zone", False)
+    good = isinstance(has_zone, bool) and (not has_zone or scale["kind"] == "datetime")
+    _expect(has_zone, "has_zone", "true for times with a time zone only", holds=good)
+    return Scale(scale["kind"], levels, has_zone)
 
 
 def _special_values(special: Any, names: frozenset[str], scales: Scales) -> dict[str, tuple[Value, ...]]:
