@@ -92,7 +92,7 @@ class SparseGAMClassifierCV(_AdditiveEstimator):
         Minimum number of rows of positive weight on each side of a step, and between two thresholds of a feature.
         "auto" is 1 % of the rows, at most 20; with it, a warning lists steps that are based on fewer than 10 rows.
     min_events_bin : int, default=0
-        For classifiers: minimum number of rows of each class on each side of a step.
+        For classifiers: minimum number of rows of each class on each side of a step, or up to the knot of a ramp.
     categorical : "auto" or list of columns, default="auto"
         Columns to treat as categorical in addition to text and categorical columns. Ordered categorical columns get
         thresholds unless they are listed here.
@@ -427,7 +427,7 @@ class SparseGAMRegressorCV(_AdditiveEstimator):
         Minimum number of rows of positive weight on each side of a step, and between two thresholds of a feature.
         "auto" is 1 % of the rows, at most 20; with it, a warning lists steps that are based on fewer than 10 rows.
     min_events_bin : int, default=0
-        For classifiers: minimum number of rows of each class on each side of a step.
+        For classifiers: minimum number of rows of each class on each side of a step, or up to the knot of a ramp.
     categorical : "auto" or list of columns, default="auto"
         Columns to treat as categorical in addition to text and categorical columns. Ordered categorical columns get
         thresholds unless they are listed here.

@@ -162,3 +162,14 @@ def test_chosen_shapes_by_column_are_plotted(table):
     assert len(ax.lines) > 1
     assert all(len(line.get_xdata()) for line in ax.lines)
     ax.figure.clear()
+
+
+@pytest.mark.parametrize("unit", [5e-324, 1e-320, 1e-310])
+@pytest.mark.parametrize("shapes", ["ramps", "both"])
+def test_columns_of_denormal_numbers_have_steps_instead_of_ramps(unit, shapes):
+    z = np.round(np.random.default_rng(0).normal(size=300) * 2)
+    y = z + np.random.default_rng(1).normal(size=300)
+    gam = SparseGAMRegressor(shapes=shapes, max_terms=4).fit((z * unit)[:, None], y)
+    assert gam.n_terms_ > 0
+    assert not any(term.condition.is_ramp for term in gam.terms_)
+    assert np.isfinite(gam.predict((z * unit)[:, None])).all()

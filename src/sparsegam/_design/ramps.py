@@ -152,7 +152,8 @@ def ramps_of(feature: Feature, values: FloatArray, codes: Codes, weight: FloatAr
     exact = not below.any()
     cumulative = np.cumsum(share) / share.sum()
     low, high = _clipping_range(ends, cumulative, exact=exact)
-    if not low < high or not np.isfinite(high - low):
+    # The coefficient per unit of the feature overflows if the range is a denormal number.
+    if not (np.finfo(np.float64).tiny <= high - low < np.inf):
         return None
     mean = ends + np.bincount(codes, below * weight, n) / np.where(share > 0, share, 1.0)
     bin_means = np.clip(mean, np.append(-np.inf, np.nextafter(ends[:-1], np.inf)), ends)
