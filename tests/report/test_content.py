@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from _helpers.reports import SPECIAL, fit_mixed, make_mixed, write_annotated  # noqa: F401
 
-from sparsegam import SparseGAMClassifier, SparseGAMClassifierCV, gam_path
+from sparsegam import Model, SparseGAMClassifier, SparseGAMClassifierCV, gam_path
 from sparsegam._io.writing import write_atomically
+from sparsegam.deploy import best_scorecard
 from sparsegam.inspection._alternatives import fit_problem
 from sparsegam.report import _data, write_report
 from sparsegam.report._content import report_content
@@ -161,3 +162,15 @@ def test_report_content_has_alternatives_of_a_model_of_one_class_against_several
     parts = report_content(ReportData(gam.model_, "t", train=Dataset.read(frame, y), fit=Fit(gam.get_params())))
     assert parts["alternatives"]["note"] == ""
     assert len(parts["alternatives"]["terms"]) == gam.n_terms_
+
+
+def test_write_report_refuses_a_scorecard_of_another_model(tmp_path):
+    frame, y = make_mixed(300)
+    path = gam_path(frame, y, max_terms=3)
+    model, other = path.at(n_terms=3), path.at(n_terms=2)
+    for card in (other.scorecard(frame, y), other.scorecard(), best_scorecard([other], frame, y)):
+        with pytest.raises(ValueError, match=r"another model \(<Model: .*2 terms.*\) than that of the report"):
+            write_report(tmp_path / "report.html", model, scorecard=card)
+    assert not list(tmp_path.iterdir())
+    same = Model.from_json(model.to_json())
+    assert write_report(tmp_path / "report.html", same, scorecard=model.scorecard(frame, y)).exists()

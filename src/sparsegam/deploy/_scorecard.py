@@ -4,7 +4,7 @@ import csv
 import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -143,6 +143,8 @@ class Scorecard(DisplayedResult):
         with interactions, one value per step or cell. Empty if the scorecard was made without data.
     risks : tuple of RiskBand
         Observed and predicted risk of bands of totals. Empty if the scorecard was made without data.
+    model : Model or None
+        The model that was converted; None if the scorecard was made by hand.
 
     See Also
     --------
@@ -155,6 +157,7 @@ class Scorecard(DisplayedResult):
     counts: tuple[FloatArray, ...] = ()
     events: tuple[FloatArray, ...] = ()
     risks: tuple[RiskBand, ...] = ()
+    model: Model | None = field(default=None, compare=False, repr=False)
 
     @property
     def base(self) -> int:
@@ -454,7 +457,7 @@ def scorecard(  # noqa: PLR0913
         raise ValueError(msg)
     if X is None:
         stepped = _without_ramps(model, options)
-        return _with_points(stepped, *_points(stepped, None, options), options)
+        return replace(_with_points(stepped, *_points(stepped, None, options), options), model=model)
     return _best([model], read_table(X), y, sample_weight, options)
 
 
@@ -641,6 +644,7 @@ def _with_statistics(card: Scorecard, model: Model, table: Table, y: Any, sample
     )
     return replace(
         card,
+        model=model,
         rounding=Rounding(event.size, *aucs, *losses),
         counts=counts,
         events=positive_counts,

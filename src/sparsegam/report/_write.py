@@ -90,7 +90,7 @@ def write_report(  # noqa: PLR0913
     about : mapping of str to str, optional
         Titles and texts for the top of the report, such as intended use, author, data and limitations.
     scorecard : Scorecard, optional
-        The model converted to points, to show it with the risk of each total.
+        The model converted to points, to show it with the risk of each total. A scorecard of another model is refused.
 
     Returns
     -------
@@ -106,6 +106,7 @@ def write_report(  # noqa: PLR0913
     if not isinstance(model, Model | LinearModel | OneVsRestModel):
         msg = f"model must be an additive or a linear model or a fitted estimator, got {type(model).__name__}."
         raise ValueError(msg)
+    _check_scorecard(scorecard, model)
     annotations = Annotations(labels or {}, groups, about or {}, scorecard)
     annotations.check(model.feature_names or (model.features if isinstance(model, LinearModel) else ()))
     known_features = None if fit.result is None else fit.result.data.features
@@ -120,6 +121,17 @@ def write_report(  # noqa: PLR0913
         annotations=annotations,
     )
     return write_atomically(file, render_page(report_content(data)))
+
+
+def _check_scorecard(scorecard: Scorecard | None, model: Model | LinearModel | OneVsRestModel) -> None:
+    """Raise if a scorecard was made from another model than the one of the report."""
+    if scorecard is None or scorecard.model is None or scorecard.model == model:
+        return
+    msg = (
+        f"scorecard was made from another model ({scorecard.model!r}) than that of the report ({model!r}): pass "
+        "scorecard=model.scorecard(X, y) of this model, or write a report on scorecard.model."
+    )
+    raise ValueError(msg)
 
 
 def render_page(content: Mapping[str, Any]) -> str:
