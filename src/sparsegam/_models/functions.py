@@ -709,5 +709,11 @@ def score_function(model: Any) -> ScoreFunction:
         return found if loss is None else replace(found, slope=LOSSES[loss].slope)
     if hasattr(model, "model_"):
         return score_function(model.model_)
+    if hasattr(model, "models") and hasattr(model, "classes"):
+        msg = (
+            f"a model of {len(model.classes)} classes cannot be exported or converted as a whole: pass one of "
+            "`model_.models`, the models of each class against the rest, in the order of `model_.classes`."
+        )
+        raise TypeError(msg)
     msg = f"expected a Model, a Scorecard or a fitted estimator, got {type(model).__name__}."
     raise TypeError(msg)

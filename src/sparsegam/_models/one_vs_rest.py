@@ -1,7 +1,7 @@
 """Multiclass models: one binary model for each class against the rest."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,6 +132,18 @@ class OneVsRestModel(Reports):
             msg = "only additive models have tables of terms: use coef of linear models."
             raise TypeError(msg)
         return models
+
+    if not TYPE_CHECKING:  # type checkers shall still report unknown attributes
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Raise AttributeError, and name the remedy for methods that only models of two classes have."""
+            msg = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if not name.startswith("_") and hasattr(Model, name):
+                msg = (
+                    f"a model of more than two classes has no {name!r}: use that of each of its models against the "
+                    f"rest, such as model_.models[0].{name}."
+                )
+            raise AttributeError(msg)
 
     def __str__(self) -> str:
         return self.equation()
