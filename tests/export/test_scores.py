@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from _helpers import engines
+from _helpers.engines import ENGINES
 from _helpers.export_models import (
     DIGITS,
     MAX_ROWS,
+    SLOW,
     additive_model,
     fitted_model,
     in_engines,
@@ -61,6 +63,27 @@ def test_exports_round_integers_beyond_2_to_the_53_like_decision_function(engine
     model = Model(0.25, tuple(terms), ("id",), "logistic", ("no", "yes"))
     frame = pd.DataFrame({engines.KEY: np.arange(len(around)), "id": around})
     np.testing.assert_array_equal(run(engine, model, frame)[0], model.decision_function(frame))
+
+
+@pytest.mark.parametrize("engine", [e for e in ENGINES if e not in SLOW])
+def test_exports_score_like_decision_function_at_the_largest_coefficients(engine):
+    terms = [
+        Term("x", Condition("<=", -1e300), 4e289),
+        Term("x", Condition("<=", 1e300), -3e289),
+        Term("z", Condition("<=", 1e-300), 1e-300),
+    ]
+    model = Model(1e289, tuple(terms), ("x", "z"), "logistic", ("no", "yes"))
+    x = np.array([-1.7e308, -1e300, 0.0, 1e300, 1.7e308, np.nan])
+    frame = pd.DataFrame({engines.KEY: np.arange(6), "x": x, "z": x[::-1] / 1e300 / 1e300})
+    found = run(engine, model, frame)
+    np.testing.assert_allclose(found[0], model.decision_function(frame), rtol=1e-15)
+    np.testing.assert_allclose(found[1], model.predict_proba(frame)[:, 1], rtol=0, atol=1e-300)
+
+
+@pytest.mark.parametrize("coef", [1e308, -9e290, float("inf"), float("nan")])
+def test_models_whose_scores_could_overflow_are_refused_before_any_export(coef):
+    with pytest.raises(ValueError, match=r"allow scores up to .* scores above 1e\+290 could overflow"):
+        Model(0.0, (Term("x", Condition("<=", 0.0), coef),), ("x",), "logistic", ("no", "yes"))
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "python", "javascript", "onnx"])

@@ -24,6 +24,8 @@ PROFILE = Profile(
 TEXT = Model(0.5, TERMS, ("a", "b"), "logistic", ("no", "yes"), stored_profile=PROFILE).to_json()
 SHARES = {"upto": [[0.1, 0.5]], "above": 0.5, "single": [], "missing": 0.0}
 TIMED = {"feature": "a", "kind": "<=", "value": "0001-01-01T00:00:00+14:00", "coef": 1.0}
+STEP = {"feature": "a", "kind": "<=", "value": 1.0, "coef": 1.0}
+RAMP = {**STEP, "kind": "ramp"}
 EDIT = {
     **dict.fromkeys(["what", "who", "why", "when"], ""),
     **dict.fromkeys(["auc_before", "auc_after"]),
@@ -35,6 +37,11 @@ EDIT = {
 
 def changed(**changes):
     return json.dumps({**json.loads(TEXT), **changes})
+
+
+def without_hash(**changes):
+    content = {**json.loads(TEXT), "scales": {}, **changes}
+    return json.dumps({name: part for name, part in content.items() if name not in ("sha256", "profile")})
 
 
 def profiled(**changes):
@@ -101,6 +108,33 @@ def test_from_json_reads_files_without_hash_or_edits():
             "finite numbers",
         ),
         (changed(scales={"a": {"kind": "datetime"}}, terms=[TIMED]), "value must be a value of the feature"),
+        (
+            changed(scales={"a": {"kind": "datetime"}}, terms=[{**TIMED, "value": "9999-12-31T23:59:59.999999"}]),
+            "value must be a time up to 9999-12-31 23:59:59",
+        ),
+        (
+            changed(scales={"a": {"kind": "date"}}, terms=[{**TIMED, "value": "9999-12-31T23:59:59.999999"}]),
+            "value must be a (time|value)",
+        ),
+        (
+            changed(classes=["no", 0.25]).replace("0.25", "1e400", 1),
+            "classes must be two labels: texts, finite numbers",
+        ),
+        (changed(classes=["no", 10**400]), "classes must be two labels: texts, finite numbers"),
+        (
+            without_hash(terms=[{**STEP, "coef": c} for c in (1e308, 1e308)]),
+            r"scores up to inf, .* above 1e\+290",
+        ),
+        (without_hash(terms=[{**STEP, "coef": -1e308}]), r"allow scores up to 1e\+308"),
+        (
+            without_hash(terms=[{**STEP, "kind": "ramp", "low": -1e200, "value": 1e200, "coef": 1e150}]),
+            "allow scores up to",
+        ),
+        (
+            without_hash(terms=[{**STEP, "kind": "ramp", "low": -1.5e308, "value": 1.5e308, "coef": 1}]),
+            "scores up to inf",
+        ),
+        (without_hash(intercept=1.5e308), "allow scores up to"),
         (changed(terms=[{"feature": ["a"], "kind": "missing", "value": None, "coef": 1}]), "feature must be one of"),
         (changed(terms=[{"feature": "a", "kind": "<=", "value": 10**400, "coef": 1}]), "value must be a finite number"),
         (

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from sparsegam.deploy import Counterfactual, Editor, Reasons, ReasonTable, Scorecard
     from sparsegam.inspection import Drift
 
+LARGEST_SCORE = 1e290
+"""Bound on scores. It leaves room for sums, for log-odds of twice the score, and for rounding to decimal places."""
+
 
 @dataclass(frozen=True)
 class Model(ScoringModel):
@@ -106,6 +109,7 @@ class Model(ScoringModel):
 
     def __post_init__(self) -> None:
         check_choice("missing", self.missing, tuple(RULES))
+        self._check_score_range()
         unknown = self.unknown_parts()
         if self.missing != "last" and unknown:
             msg = (
@@ -120,6 +124,19 @@ class Model(ScoringModel):
                 raise ValueError(msg)
         if self.statistics is not None and len(self.statistics.rows) != len(self.terms):
             msg = f"statistics describe {len(self.statistics.rows)} terms, but the model has {len(self.terms)}."
+            raise ValueError(msg)
+
+    def _check_score_range(self) -> None:
+        """Raise if a score could overflow, here or in an export."""
+        bound = abs(self.intercept)
+        for term in self.terms:
+            low, *_, high = map(NUMBER.number, term.condition.edges) if term.condition.is_ramp else (0.0, 1.0)
+            bound += abs(term.coef) * (high - low)
+        if not bound <= LARGEST_SCORE:
+            msg = (
+                f"the intercept and the coefficients allow scores up to {bound:.3g}, but scores above "
+                f"{LARGEST_SCORE:g} could overflow: correct the coefficients, or rescale the target and fit again."
+            )
             raise ValueError(msg)
 
     @property

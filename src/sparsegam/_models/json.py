@@ -222,8 +222,8 @@ def _classes(classes: Any, loss: str) -> tuple[Any, Any] | None:
         _expect(classes, "classes", f"null for the {loss} loss", holds=classes is None)
         return None
     labels = _list(classes, "classes")
-    good = len(labels) == 2 and all(isinstance(label, str | int | float) for label in labels)
-    _expect(labels, "classes", "two labels: texts, numbers or booleans", holds=good)
+    good = len(labels) == 2 and all(isinstance(label, str | bool) or is_number(label) for label in labels)
+    _expect(labels, "classes", "two labels: texts, finite numbers or booleans", holds=good)
     return labels[0], labels[1]
 
 
@@ -461,7 +461,12 @@ def _value(value: Any, scale: Scale, name: str) -> Value:
         return _finite(value, name)
     good = isinstance(value, str | int | float) and scale.holds(value)
     _expect(value, name, f"a value of the feature ({scale.kind})", holds=good)
-    return scale.value(scale.number(value))
+    try:
+        return scale.value(scale.number(value))
+    except OverflowError:
+        # The last microseconds of the year 9999 cannot be represented: the nearest float64 is in the year 10000.
+        _expect(value, name, "a time up to 9999-12-31 23:59:59", holds=False)
+        raise
 
 
 def _list(values: Any, name: str) -> list[Any]:

@@ -208,6 +208,8 @@ def _wrong_labels(content: dict[str, Any]) -> str:
     classes, names, n = content["classes"], content["feature_names"], content["n_features"]
     if classes is not None and not (_list_of(classes, str | int | float) and len(classes) == 2):
         return f"classes must be two labels, got {shown(classes)}"
+    if classes is not None and not all(isinstance(label, str | bool) or is_number(label) for label in classes):
+        return f"classes must be texts, finite numbers or booleans, got {shown(classes)}"
     if not _is_whole(n) or n > MOST_COLUMNS or (names is not None and not (_list_of(names, str) and len(names) == n)):
         wanted = f"an integer up to {MOST_COLUMNS}, and feature_names a list of n_features names or null"
         return f"n_features must be {wanted}, got n_features={shown(n)}"
