@@ -7,11 +7,11 @@ positions. Missing values are NaN on every scale.
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from functools import cached_property
-from numbers import Number
+from numbers import Integral, Number
 from typing import Any, Literal, NoReturn, get_args
 
 import numpy as np
@@ -39,6 +39,8 @@ RowIndex = NDArray[np.bool_] | NDArray[np.intp]
 
 UNSEEN = -1.0
 """The number of a level that is not among the levels of a scale."""
+LARGEST_EXACT_INTEGER = 2.0**53
+"""Above this, float64 cannot represent all integers."""
 EPOCH = datetime(1970, 1, 1)
 MICROSECONDS_PER_DAY = 86_400_000_000
 
@@ -129,6 +131,8 @@ def text(value: Value) -> str:
         return value.isoformat(sep=" ").removesuffix(" 00:00:00")
     if isinstance(value, date):
         return value.isoformat()
+    if isinstance(value, int):
+        return str(value)
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
 
 
@@ -165,17 +169,22 @@ def _kind_in_words(scale: Scale) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column of a table: its name, its scale and one number per row, NaN for missing values."""
+    """A column of a table: its name, its scale and one number per row, NaN for missing values.
+
+    `integers` has the integers as given if some are beyond 2^53, where float64 merges neighbours; otherwise it is None.
+    """
 
     name: str
     scale: Scale
     values: FloatArray
+    integers: NDArray[Any] | None = field(default=None, kw_only=True)
 
     def take(self, rows: RowIndex | slice | None) -> "Column":
         """Return the given rows. A category keeps only the levels that occur in them."""
         if rows is None:
             return self
-        taken = replace(self, values=np.ascontiguousarray(self.values[rows]))
+        integers = None if self.integers is None else self.integers[rows]
+        taken = replace(self, values=np.ascontiguousarray(self.values[rows]), integers=integers)
         return taken.drop_unused_levels() if self.scale.kind == "category" else taken
 
     def subset(self, rows: RowIndex | None) -> "Column":
@@ -191,7 +200,8 @@ class Column:
         if self.scale.has_levels:
             return replace(self, scale=Scale("category", self.scale.levels)).drop_unused_levels()
         present = ~np.isnan(self.values)
-        found, position = np.unique(self.values[present], return_inverse=True)
+        raw = self.values if self.integers is None else self.integers
+        found, position = np.unique(raw[present], return_inverse=True)
         values = self.values.copy()
         values[present] = position
         if self.scale.kind == "boolean":
@@ -215,6 +225,8 @@ class Column:
             return self.values / factor if scale.kind == "date" else self.values * factor
         if scale.has_levels and not self.scale.is_time:
             category = self if self.scale.has_levels else self.as_category()
+            if self.scale.kind == "number" and self.integers is None:
+                self._check_exact(scale)
             if category.scale.is_text == scale.is_text or not scale.levels:
                 return category._level_positions(scale)
         first = self.scale.value(float(self.values[~np.isnan(self.values)][0]))
@@ -227,6 +239,17 @@ class Column:
             f"contains {_kind_in_words(self.scale)} (first value {first!r}): convert it to {remedy}."
         )
         raise ValueError(msg)
+
+    def _check_exact(self, scale: Scale) -> None:
+        """Raise ValueError if numbers beyond 2^53 are compared with levels that float64 cannot represent."""
+        if np.nanmax(np.abs(self.values)) < LARGEST_EXACT_INTEGER:
+            return
+        if any(isinstance(level, int) and int(float(level)) != level for level in scale.levels):
+            msg = (
+                f"column {self.name!r} contains integers beyond 2^53 as float64, which merges neighbours, but integers "
+                "were given when the model was fitted: convert it to the original type, or to text in both tables."
+            )
+            raise ValueError(msg)
 
     def _check_zone(self, scale: Scale) -> None:
         if scale.has_zone != self.scale.has_zone:
@@ -245,6 +268,8 @@ class Column:
 
     def raw_values(self) -> NDArray[Any]:
         """Return the values as in the user's data: integers, booleans or floats if possible, otherwise objects."""
+        if self.integers is not None:
+            return self.integers
         if self.scale.kind == "number":
             whole = self.values.size and np.abs(self.values).max() < 2**53 and (self.values % 1 == 0).all()
             return self.values.astype(np.int64) if whole else self.values
@@ -286,7 +311,8 @@ def from_array(raw: NDArray[Any], name: str) -> Column:
         values = np.ascontiguousarray(raw, dtype=np.float64)
         if raw.dtype.kind == "f":
             check_finite(values, name)
-        return Column(name, NUMBER, values)
+        is_large = raw.dtype.kind in "iu" and raw.dtype.itemsize == 8 and has_large_integers(values)
+        return Column(name, NUMBER, values, integers=np.ascontiguousarray(raw) if is_large else None)
     if raw.dtype.kind == "b":
         return Column(name, BOOLEAN, np.ascontiguousarray(raw, dtype=np.float64))
     if raw.dtype.kind == "M":
@@ -294,6 +320,12 @@ def from_array(raw: NDArray[Any], name: str) -> Column:
     if raw.dtype.kind in "mcSV":
         _raise_type_error(name, f"dtype {raw.dtype}")
     return from_objects(raw.tolist(), name)
+
+
+def has_large_integers(values: FloatArray) -> bool:
+    """Return whether any value is beyond 2^53, where neighbouring integers have the same float64."""
+    low, high = np.fmin.reduce(values, initial=0.0), np.fmax.reduce(values, initial=0.0)
+    return bool(max(high, -low) >= LARGEST_EXACT_INTEGER)
 
 
 def from_objects(values: list[Any], name: str, levels: Sequence[Any] | None = None) -> Column:
@@ -310,7 +342,10 @@ def from_objects(values: list[Any], name: str, levels: Sequence[Any] | None = No
     if types and all(issubclass(t, bool | np.bool_) for t in types):
         return Column(name, BOOLEAN, _floats(values, name))
     if all(issubclass(t, Number | Decimal | np.number | np.bool_) for t in types):
-        return from_array(_floats(values, name), name)
+        read = from_array(_floats(values, name), name)
+        if all(issubclass(t, Integral) for t in types) and has_large_integers(read.values):
+            return replace(read, integers=np.array(values, dtype=object))
+        return read
     if all(issubclass(t, str) for t in types):
         return _from_categories(values, name)
     if not all(issubclass(t, date | np.datetime64) for t in types):

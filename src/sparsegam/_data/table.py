@@ -19,6 +19,7 @@ from sparsegam._data.columns import (
     from_array,
     from_levels,
     from_objects,
+    has_large_integers,
 )
 from sparsegam._data.sketches import CodedColumn
 from sparsegam.checks import quoted, shown
@@ -136,6 +137,15 @@ class Table:
             return ((j, self._whole_column(j).take(rows)) for j in columns)
         first = replace(self, source=(self.frame if self.array is None else self.array)[rows], block=None)
         return ((j, first.column(j)) for j in columns)
+
+    def integer_columns(self) -> list[int]:
+        """Return the columns that may contain integers beyond 2^53, by their types."""
+        if isinstance(self.source, tuple):
+            return [j for j, column in enumerate(self.source) if isinstance(column, Column)]
+        if self.array is not None:
+            return list(range(self.n_columns))
+        types = self.frame.schema
+        return [j for j, key in enumerate(self.keys) if types[key].is_integer()]
 
     def values(self, j: int) -> NDArray[Any]:
         """Return column j as in the user's data: numbers in their own type, text and other values as objects."""
@@ -330,7 +340,10 @@ def _read_series(series: Any, name: str) -> Column:
     if dtype == nw.String:
         return _read_text(series, name)
     if dtype.is_numeric() and dtype != nw.Decimal:
-        return from_array(series_to_numpy(series), name)
+        read = from_array(series_to_numpy(series), name)
+        # A conversion of nullable or 128-bit integers to float64 merges large ones.
+        is_merged = dtype.is_integer() and read.integers is None and has_large_integers(read.values)
+        return from_objects(series.to_list(), name) if is_merged else read
     if dtype == nw.Enum:
         return from_objects(series.to_list(), name, levels=dtype.categories)
     if dtype == nw.Categorical:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparsegam import _core
-from sparsegam._data.columns import BOOLEAN, NUMBER, Column
+from sparsegam._data.columns import BOOLEAN, NUMBER, Column, has_large_integers
 from sparsegam._data.sketches import MOST_VALUES, CodedColumn, Coding, ColumnSummary, summarise_column
 from sparsegam._data.streams import Stream, release_memory
 from sparsegam._data.table import Table
@@ -142,6 +142,13 @@ def _summarise_piece(piece: Table, j: int) -> ColumnSummary:
 def codings_of(summaries: Sequence[ColumnSummary], binning: Binning) -> list[Coding]:
     """Return the coding of each column; declared special values and thresholds have separate codes."""
     learner = Learner([summary.name for summary in summaries], binning)
+    for j in learner.forced:
+        if summaries[j].scale.kind == "number" and has_large_integers(summaries[j].values):
+            msg = (
+                f"categorical names the column {summaries[j].name!r}, whose integers beyond 2^53 cannot be told apart "
+                "in a stream: convert it to text."
+            )
+            raise ValueError(msg)
     empty = [Column(summary.name, summary.scale, np.zeros(0)) for summary in summaries]
     return [Coding.from_summary(summary, learner.declared_values(empty[j], j)) for j, summary in enumerate(summaries)]
 

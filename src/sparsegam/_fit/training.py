@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sparsegam._backends.local import LocalBackend
@@ -23,7 +24,7 @@ from sparsegam._data.target import (
 from sparsegam._design.encoding import encode_stream
 from sparsegam._design.linear import Coefficients
 from sparsegam._fit.spec import AdditiveOptions, FitSpec, is_cuda
-from sparsegam._fit.warnings import warn_about_columns
+from sparsegam._fit.warnings import warn_about_columns, warn_of_merged_integers
 from sparsegam._search.matrix_problem import build_matrix_problem
 from sparsegam._search.options import NO_LIMIT, Deadline
 from sparsegam._search.penalty import mean_weight
@@ -146,6 +147,8 @@ class FitData:
     def warn_about_columns(self, spec: FitSpec) -> None:
         """Warn about columns that are probably misread."""
         warn_about_columns(spec, self.features)
+        if spec.additive is None and self.source is not None and not sp.issparse(self.source):
+            warn_of_merged_integers(read_table(self.source))
 
     def release(self, problem: Problem[Any]) -> None:
         """Release the remote data of a problem; do nothing for data in memory."""
