@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from _helpers import engines
 
-from sparsegam._data.columns import BOOLEAN, DATE, DATETIME, Scale
+from sparsegam._data.columns import BOOLEAN, DATE, DATETIME, DATETIME_WITH_ZONE, Scale
 from sparsegam._models.additive import Model
 from sparsegam._models.terms import Condition, Term
 from sparsegam.deploy import reason_table, scorecard
@@ -231,7 +231,7 @@ MOMENT = datetime(2021, 3, 14, 6, 30, 0, 250000)
 
 
 def time_model(scale):
-    value = MOMENT if scale == DATETIME else MOMENT.date()
+    value = MOMENT.date() if scale == DATE else MOMENT
     terms = (Term("when", Condition("<=", value), 1.0), Term("when", Condition("==", value), 0.25))
     return Model(0.0, terms, ("when",), "squared", scales={"when": scale})
 
@@ -250,7 +250,9 @@ def test_queries_compare_times_in_utc_in_every_session(request, dialect, kind, s
     model, values = time_model(scale), times(scale)
     if kind == "date":
         values = [datetime(value.year, value.month, value.day) for value in values]
-    frame = pd.DataFrame({"when": [v.replace(tzinfo=timezone.utc) if kind == "timestamptz" else v for v in values]})
+    with_zone = kind == "timestamptz" and scale == DATETIME
+    model = time_model(DATETIME_WITH_ZONE) if with_zone else model
+    frame = pd.DataFrame({"when": [v.replace(tzinfo=timezone.utc) if with_zone else v for v in values]})
     offset = "+00" if kind == "timestamptz" else ""
     literals = [(f"{kind} '{value.isoformat(sep=' ')}{offset}'", i) for i, value in enumerate(values)]
     script = table([("when", kind), ("id", "integer")], literals)
@@ -262,7 +264,8 @@ def test_queries_compare_times_in_utc_in_every_session(request, dialect, kind, s
 
 
 def test_to_sql_writes_times_of_spark_with_their_zone():
-    assert "TIMESTAMP '2021-03-14 06:30:00.250000 UTC'" in to_sql(time_model(DATETIME), "t", dialect="spark")
+    for scale in (DATETIME, DATETIME_WITH_ZONE):
+        assert "TIMESTAMP '2021-03-14 06:30:00.250000 UTC'" in to_sql(time_model(scale), "t", dialect="spark")
 
 
 @pytest.mark.parametrize("value", ["infinity", "-infinity"])
