@@ -199,7 +199,7 @@ ColumnKind kind_named(const std::string& name) {
 
 using Ranges = std::vector<std::pair<Index, Index>>;
 
-// Combines the ranges of steps and ramps of the same features. If `ramps` is empty, there are no ramps.
+// Combines the column ranges of the steps and of the ramps of each feature. `ramps` may be empty.
 std::vector<NestedColumns> nested_from(const Ranges& steps, const Ranges& ramps, Index n_columns) {
     const auto outside = [&](const auto& range) {
         return range.first < 0 || range.second < range.first || range.second > n_columns;
@@ -217,7 +217,7 @@ std::vector<NestedColumns> nested_from(const Ranges& steps, const Ranges& ramps,
     return out;
 }
 
-// Returns the ranges of steps, or of ramps.
+// Returns, for each feature, the range of the columns of its steps, or of its ramps.
 Ranges ranges(const ColumnInfo& columns, Index NestedColumns::* first, Index NestedColumns::* last) {
     Ranges out;
     for (const NestedColumns& range : columns.nested) out.emplace_back(range.*first, range.*last);

@@ -213,8 +213,8 @@ nb::dict counts_of(const SwapCounts& counts) {
     return out;
 }
 
-// Runs the search of the paper at each lambda0, starting from the previous solution. Returns the points, whether all
-// were reached within the time limit, and the counters.
+// Runs the swap search of Liu et al. (2022) at each lambda0, starting from the previous solution. Returns the points,
+// whether all were reached within the time limit, and the counters.
 nb::tuple swap_path(LocalRows& rows, const Penalty& penalty, const InputArray<double>& lambda0, Index max_terms,
                     const std::string& cuts, bool dynamic, Index candidates, Index line_steps, Index max_swaps,
                     const std::optional<Point>& start, std::optional<double> time_limit, std::optional<Stop> stop) {

@@ -14,6 +14,6 @@ from benchmarks.coverage import term_coverage  # noqa: E402
 
 @pytest.mark.parametrize("kind", ["logistic", "squared"])
 def test_intervals_of_given_steps_cover_the_true_coefficients(kind):
-    """Check 400 intervals, whose share has a standard error of 1 %; Wald intervals with the ridge cover 77 to 87 %."""
+    """Check the coverage of 400 intervals (standard error 1 %); that of Wald intervals with the ridge is 77 to 87 %."""
     covered = term_coverage(kind, 300, "auto", 200)[0]
     assert 0.92 <= covered <= 0.98

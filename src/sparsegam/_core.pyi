@@ -453,7 +453,7 @@ def swap_path(
     time_limit: float | None = None,
     stop: Stop | None = None,
 ) -> tuple[list[Point], bool, dict[str, int]]:
-    """Run the swap search of the paper for each lambda0 in turn, starting from the previous solution.
+    """Run the swap search of Liu et al. (2022) for each lambda0 in turn, starting from the previous solution.
 
     Returns the models, whether the search finished within its time limit, and counters. max_swaps=-1 means no limit.
     """

@@ -44,7 +44,7 @@ class ModelResult:
         return not self.scores.size
 
     def cells(self) -> list[str]:
-        """Return the cells of its line in the printed table."""
+        """Return the cells of the line of this model in the printed table."""
         if self.failed:
             return [self.name, self.size, "", ""]
         return [self.name, self.size, f"{self.scores.mean():.4f} ± {self.scores.std():.4f}", f"{self.seconds:.2f}"]

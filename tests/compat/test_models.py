@@ -105,7 +105,7 @@ class TestScore:
 
     @pytest.mark.parametrize("penalty", ["L0", "L0L1", "L0L2"])
     def test_score_with_training_adds_the_penalties(self, penalty):
-        """The original raises an error."""
+        """L0Learn raises an error."""
         X, y = make("SquaredHinge")
         model = fit(X, y, "SquaredHinge", penalty, num_gamma=2 if penalty != "L0" else 1, gamma_max=0.1, gamma_min=0.01)
         table = model.characteristics()
@@ -128,7 +128,7 @@ class TestScore:
 
 
 class TestPlots:
-    """The original raises an error in both plots."""
+    """L0Learn raises an error in both plots."""
 
     @pytest.mark.filterwarnings("ignore:Several models")
     def test_plot_shows_coefficients_by_size(self, data):

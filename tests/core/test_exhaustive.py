@@ -35,7 +35,7 @@ def small_problem(seed, loss):
 
 @cache
 def enumerated(seed, loss):
-    """Return objectives by size, relative to the empty model: of the best subsets, greedy selection and the frontier.
+    """Return objectives of the best subsets, greedy selection and the frontier, by size, relative to the empty model.
 
     At least two candidates are left out: if all levels of a feature are in a model, the last one is redundant and only
     distributes the ridge over more coefficients.

@@ -67,7 +67,7 @@ def test_frontier_is_close_to_the_best_subsets(loss, seed):
 
 
 class Forwarding(_core.Rows):
-    """Rows in Python that call the methods of compiled rows."""
+    """Python implementation of Rows that forwards every call to compiled rows."""
 
     def __init__(self, rows):
         super().__init__()

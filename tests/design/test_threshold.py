@@ -81,7 +81,7 @@ def test_terms_of_columns(design, column, feature, condition):
 
 @pytest.mark.parametrize("column", [2, 3, 5])
 def test_term_of_the_last_ordered_bin_raises(design, column):
-    with pytest.raises(ValueError, match="is not defined by a condition"):
+    with pytest.raises(ValueError, match="has no condition: it is the last ordered bin"):
         design.term(column, 1.0)
 
 

@@ -1,4 +1,4 @@
-"""The fit driver: one time limit, one reading and one binning per fit, and fits that later changes do not affect."""
+"""The fit driver: one time limit, one reading and one binning per fit, and fits unaffected by later changes."""
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,7 @@ class Clock:
         monkeypatch.setattr(options.time, "monotonic", lambda: self.now)
 
     def advance_in(self, monkeypatch, module, name, seconds):
-        """Let calls of a function take some seconds."""
+        """Make each call of a function take the given number of seconds."""
         function = getattr(module, name)
 
         def slow(*args, **kwargs):

@@ -211,7 +211,7 @@ def test_one_se_is_smaller_than_best(table):
     assert sizes[0] <= sizes[1]
 
 
-@pytest.mark.filterwarnings("ignore:.*outside the searched path")  # no lambda0 marks the last size
+@pytest.mark.filterwarnings("ignore:.*outside the searched path")  # no lambda0 selects the largest size
 def test_best_lambda0_selects_the_chosen_size(fitted):
     for index, price in enumerate(fitted.path_.lambda0):
         middle = middle_lambda0(fitted.path_, index)

@@ -81,7 +81,7 @@ def test_exports_of_regression_models_have_no_probability():
 @pytest.mark.parametrize("to", [export.to_onnx, export.to_pmml])
 def test_to_onnx_and_to_pmml_reject_features_named_like_an_output(to, name):
     pytest.importorskip("onnx")
-    with pytest.raises(ValueError, match=f"cannot write a column named '{name}'.*rename the column"):
+    with pytest.raises(ValueError, match=f"cannot contain a column named '{name}'.*rename the column"):
         to(Model(0.0, (Term(name, Condition("<=", 2.0), 1.0),), (name,), "logistic", classes=("a", "b")))
 
 

@@ -81,7 +81,7 @@ def _beyond_limits(given, case, terms):
         return f"{never & used} must never be in"
     asked = {"weak": any, "strong": all}.get(given.get("hierarchy"), lambda found: True)
     alone = [pair for pair in of_pairs if not asked([name in own for name in pair])]
-    return f"products of {alone[0]} without the terms that hierarchy={given['hierarchy']!r} wants" if alone else None
+    return f"products of {alone[0]} without the terms that hierarchy={given['hierarchy']!r} requires" if alone else None
 
 
 def constraints_met(run, rng):

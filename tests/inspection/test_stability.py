@@ -232,7 +232,7 @@ def test_stability_rejects_unsuitable_estimators_and_options(table):
     with pytest.raises(ValueError, match="method must be one of 'half', 'bootstrap', got 'third'"):
         stability(gam, X, y, method="third")
     listed = SparseGAMClassifierCV(max_terms=1, cv=[(np.arange(300), np.arange(300, 600))]).fit(X, y > 1)
-    with pytest.raises(ValueError, match="lists the rows of the folds"):
+    with pytest.raises(ValueError, match="contains fixed row numbers"):
         listed.stability(X, y > 1)
 
 

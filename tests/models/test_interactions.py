@@ -162,7 +162,7 @@ def test_invalid_interactions_are_rejected():
         product(("age", upto(1.0)), ("age", above(2.0)), 1.0)
     with pytest.raises(ValueError, match="and no ramp"):
         product(("age", Condition("ramp", 3.0, 1.0)), ("priors", upto(1.0)), 1.0)
-    with pytest.raises(ValueError, match="use <= with the opposite sign"):
+    with pytest.raises(ValueError, match="use <= with the negative coefficient"):
         Term("age", above(3.0), 1.0)
 
 

@@ -71,8 +71,8 @@ def test_from_json_reads_files_without_hash_or_edits():
         (changed(missing="median"), "missing must be one of"),
         (changed(missing=["mean"]), "missing must be one of"),
         (changed(missing="mean"), r"missing must be 'last', as distributions lacks \['a', 'b'\]"),
-        (changed(distributions=[]), "distributions must be objects by feature in use"),
-        (changed(distributions={"c": SHARES}), "distributions must be objects by feature in use"),
+        (changed(distributions=[]), "distributions must be an object whose keys are features in use"),
+        (changed(distributions={"c": SHARES}), "distributions must be an object whose keys are features in use"),
         (changed(distributions={"a": {**SHARES, "rows": [1, 2]}}), "a distribution must be an object with upto"),
         (
             changed(distributions={"a": {**SHARES, "upto": [0.1]}}),

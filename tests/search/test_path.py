@@ -142,8 +142,8 @@ def test_at_rejects_invalid_arguments(path, options, message):
         ({"n_jobs": 0}, "n_jobs == 0"),
         ({"time_limit": -3}, "time_limit must be a finite number >= 0, got -3"),
         ({"sample_weight": [1.0]}, r"one number per row, got shape \(1,\) for 120 rows"),
-        ({"sample_weight": np.full(120, -1.0)}, "must not be negative nor all zero"),
-        ({"sample_weight": np.zeros(120)}, "must not be negative nor all zero"),
+        ({"sample_weight": np.full(120, -1.0)}, "must be nonnegative and not all zero"),
+        ({"sample_weight": np.zeros(120)}, "must be nonnegative and not all zero"),
         ({"sample_weight": np.full(120, np.nan)}, "sample_weight contains NaN"),
     ],
 )

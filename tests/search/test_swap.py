@@ -284,7 +284,7 @@ class TestPath:
             ({"lambda0": []}, "at least one value"),
             ({"lambda2": -1.0}, "lambda2 must be a finite number >= 0"),
             ({"loss": "exponential"}, "set lambda2=0"),
-            ({"loss": "squared", "lambda0": "bic"}, "a numeric lambda0 here, got 'bic', which depends on the model"),
+            ({"loss": "squared", "lambda0": "bic"}, "cannot use lambda0='bic', which depends on the model"),
         ],
     )
     def test_invalid_options_are_rejected(self, options, words):

@@ -111,7 +111,7 @@ print("leaving")
     ],
 )
 def test_python_can_exit_while_data_are_read(work):
-    """All work without the GIL is waited for, not only searches, and none begins after that."""
+    """Exit waits for all work without the GIL, not only for searches, and no such work begins afterwards."""
     code = WHILE_READING.replace("WORK", work)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (0, "leaving\n"), done.stderr

@@ -140,7 +140,7 @@ class MoveList {
                     {.drop = s, .gain = rules.lambda0 * penalty_.cost[point_.columns[s]] - model_.drop_cost(s)});
     }
 
-    // Lists for each column its addition and its best swap.
+    // For each column, lists its addition and its best swap.
     void list_columns(const MoveRules& rules, std::vector<Move>& moves) const {
         const Index k = point_.size();
         std::vector<float> costs(in_octets(k), std::numeric_limits<float>::infinity()), gains(costs.size());

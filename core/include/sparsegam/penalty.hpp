@@ -28,7 +28,7 @@ struct Penalty {
     std::vector<double> low, high;
     // Whether a column may enter the model.
     std::vector<std::uint8_t> allowed;
-    // The source feature of each column, or, for interactions, a number for each pair of features.
+    // The source feature of each column or, for interactions, an index that identifies its pair of features.
     std::vector<std::int32_t> group;
     // The columns that are in every model, in ascending order.
     std::vector<Index> always;

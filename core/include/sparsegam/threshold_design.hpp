@@ -96,7 +96,7 @@ class ThresholdDesign {
         std::vector<Index> features;
     };
 
-    // Returns the units of some features. Joint features are counted together if at least two of them are requested.
+    // Returns the units of some features. Features with joint codes are one unit if at least two are requested.
     std::vector<Unit> units_of(std::span<const Index> features) const {
         std::vector<Unit> units, joint(joint_.size());
         for (Index f : features) {

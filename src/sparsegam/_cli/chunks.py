@@ -112,7 +112,7 @@ def predict_in_chunks(model: Model, options: Namespace) -> int:
     from pyarrow import parquet
 
     if options.data == "-":
-        msg = f"cannot write {options.out} from standard input: Parquet is written in chunks, which need a file."
+        msg = f"cannot write {options.out} while reading standard input: pass the data as a file, or write CSV."
         raise ValueError(msg)
     check_file(FilePath(options.data))
     draft = FilePath(options.out).resolve().parent / f".sparsegam-{uuid4().hex}"

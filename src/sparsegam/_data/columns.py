@@ -38,7 +38,7 @@ RowIndex = NDArray[np.bool_] | NDArray[np.intp]
 """A mask of rows or the positions of rows."""
 
 UNSEEN = -1.0
-"""The number of a level that is not among the levels of a scale."""
+"""The code of a level that is not on the scale."""
 LARGEST_EXACT_INTEGER = 2.0**53
 """Above this, float64 cannot represent all integers."""
 EPOCH = datetime(1970, 1, 1)

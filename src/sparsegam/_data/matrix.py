@@ -82,7 +82,7 @@ class NumericMatrix:
         return self
 
     def core(self) -> _core.Matrix:
-        """Return the matrix for the core, which keeps a reference. Only read-only arrays are copied."""
+        """Return the matrix for the compiled core, which keeps a reference to the arrays; copy only read-only ones."""
         if not self.is_sparse:
             return _core.Matrix(self.values if self.values.flags.writeable else self.values.copy(order="K"))
         rows = self.values.indices.astype(ROW_INDEX_TYPE, copy=False)

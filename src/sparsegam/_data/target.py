@@ -181,7 +181,7 @@ def read_weights(sample_weight: Any, n_rows: int) -> FloatArray:
     weight: FloatArray = np.ascontiguousarray(given)
     _check_finite(weight, "sample_weight")
     if weight.min() < 0 or weight.max() == 0:
-        msg = f"sample_weight must not be negative nor all zero, got values from {weight.min()} to {weight.max()}."
+        msg = f"sample_weight must be nonnegative and not all zero, got values from {weight.min()} to {weight.max()}."
         raise ValueError(msg)
     if weight.max() > sys.float_info.max / weight.size:
         msg = f"sample_weight sums to infinity (its maximum is {weight.max():g}): divide it by its maximum."

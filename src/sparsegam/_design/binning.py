@@ -135,7 +135,7 @@ class Feature:
         return self.n_ordered + self._n_levels + len(self.special) + self.missing
 
     def redundant_bin(self) -> int:
-        """Return the one of two unordered bins that is left out: the bin of several levels, or else bin 0."""
+        """Return which of two unordered bins is left out: the one with more levels, or bin 0 if they are equal."""
         return int(self._n_levels > 1 and len(self._levels_in(1)) > len(self._levels_in(0)))
 
     @property
@@ -180,11 +180,11 @@ class Feature:
             return Condition("==", self.scale.value(self.special[bin_ - self.n_ordered]))
         if self.missing and bin_ == self.n_bins - 1:
             return Condition("missing")
-        msg = f"bin {bin_} of feature {self.name!r} is not defined by a condition ({self.edges.size} thresholds)."
+        msg = f"bin {bin_} of feature {self.name!r} has no condition: it is the last ordered bin, or no bin."
         raise ValueError(msg)
 
     def representatives(self) -> FloatArray:
-        """Return a number in each bin; conditions of this feature are equally true for all values of a bin."""
+        """Return one value of each bin; a condition on this feature is true for all values of a bin or for none."""
         if self.bin_of_level is None:
             above = len(self.scale.levels) - 1.0 if self.scale.has_levels else np.inf
             first = np.append(self.edges, above)

@@ -138,7 +138,7 @@ class InteractionOptions:
 
     @property
     def is_auto(self) -> bool:
-        """Whether only pairs that are significantly better than chance may interact."""
+        """Whether only pairs with a statistically significant gain may interact."""
         return isinstance(self.interactions, str)
 
     @property

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 # Number of alternative thresholds of a condition, at quantiles of the training data.
 N_ALTERNATIVES = 12
-# Interactions that are columns of a design at a time. Their codes take one byte per row and interaction.
+# Bounds of the maximum number of interactions that a design holds as columns at the same time. Their codes take one
+# byte per row and interaction.
 MIN_INTERACTIONS, MAX_INTERACTIONS = 16, 256
 MAX_CODE_BYTES = 1 << 27
 
@@ -78,7 +79,7 @@ class Interaction:
 
 
 def max_interactions(n_rows: int) -> int:
-    """Return the largest number of interactions that are columns of a design at a time."""
+    """Return the maximum number of interactions that a design holds as columns at the same time."""
     return int(np.clip(MAX_CODE_BYTES // max(n_rows, 1), MIN_INTERACTIONS, MAX_INTERACTIONS))
 
 

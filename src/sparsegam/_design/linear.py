@@ -19,8 +19,9 @@ from sparsegam.checks import check_boolean, check_number, shown
 class Coefficients:
     """Penalties and constraints of coefficients; the parameters of the same names of `SparseLinearClassifier`.
 
-    `norms`, if given, are factors of the coefficients in lambda1 and lambda2, instead of those of `standardize`. Values
-    that are wrong for any matrix raise an error at construction, the others when they are applied to a matrix.
+    `norms`, if given, scale the coefficients in the penalties of lambda1 and lambda2, in place of the column norms of
+    `standardize`. Values that are invalid for every matrix raise an error at construction, others when they are applied
+    to a matrix.
     """
 
     lambda1: float = 0.0

@@ -122,7 +122,7 @@ def learn_ramps(
 
 
 def may_have_ramps(feature: Feature, shape: str) -> bool:
-    """Return whether a feature may have ramps and is a number of at least three values."""
+    """Return whether ramps are allowed for a feature and it is numeric with enough values."""
     return shape != "steps" and feature.scale.kind == "number" and feature.n_ordered > MIN_VALUES_BELOW_KNOT
 
 

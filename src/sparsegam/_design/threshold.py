@@ -342,7 +342,7 @@ class ThresholdDesign:
         return allowed
 
     def _on_both_sides(self, sums: FloatArray, minimum: float) -> NDArray[np.bool_]:
-        """Return the columns that are 1, and 0, for enough rows; ramps depend on x above their knots, too."""
+        """Return the columns that are 1 for enough rows and 0 for enough; ramps only need rows below the knot."""
         enough: NDArray[np.bool_] = (sums >= minimum) & (self.is_ramp | (self.n_rows - sums >= minimum))
         return enough
 

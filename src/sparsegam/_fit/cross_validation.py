@@ -284,8 +284,8 @@ class SizeChoice:
 def choose_size(spec: FitSpec, data: FitData, folds: Sequence[Fold]) -> SizeChoice:
     """Score every design, ridge and size on every fold, choose one of them, and search its path on all rows.
 
-    If there is a single design and ridge, that path is searched in parallel with the folds. Sizes that the path of a
-    fold lacks count as its largest smaller one.
+    If there is a single design and ridge, that path is searched in parallel with the folds. If the path of a
+    fold lacks a size, the model of the next smaller size is scored in its place.
     """
     assert spec.selection is not None
     rule, n_jobs = spec.selection.rule, spec.options.n_jobs
@@ -410,7 +410,7 @@ def make_folds(spec: FitSpec, data: FitData, X: Any, groups: Any) -> list[Fold]:
         )
         warn(msg, UserWarning)
         groups = None
-    # Not every splitter can index a table that was read in pieces, so its labels are split.
+    # Not every splitter can index a table that was read in pieces, so it is given the labels instead.
     rows = labels if isinstance(X, Table) else X
     if data.n_models == 1:
         return list(splitter.split(rows, labels, groups))
@@ -476,8 +476,8 @@ def _warn_about_few_rows(data: FitData, n_folds: int) -> None:
     label, n = min(zip(classes.tolist(), counts.tolist(), strict=True), key=lambda pair: pair[1])
     if n < n_folds:
         msg = (
-            f"class {label!r} has {n} row{'s' * (n > 1)} of positive weight, fewer than the {n_folds} folds; the "
-            "choice of its size is unreliable. Use fewer folds, merge the class with another, or leave it out."
+            f"class {label!r} has {n} row{'s' * (n > 1)} of positive weight, fewer than the {n_folds} folds, so the "
+            "model size chosen for it is unreliable. Use fewer folds, merge the class with another, or leave it out."
         )
         warn(msg, UserWarning)
 
@@ -493,6 +493,6 @@ def _check_classes_of_folds(data: FitData, folds: Sequence[Fold]) -> None:
             n = int(np.count_nonzero((labels == label) & (weight > 0)))
             msg = (
                 f"fold {number} has no training row of class {label!r} (of {n} rows in all): use fewer folds or "
-                " a stratified splitter as cv, merge the class with another, or leave it out."
+                "a stratified splitter as cv, merge the class with another, or leave it out."
             )
             raise ValueError(msg)

@@ -34,7 +34,7 @@ def store_feature_names(estimator: Any, data: FitData, y: Any) -> None:
 
 
 def _is_plain(table: Table) -> bool:
-    """Return whether scikit-learn would find the names of the table: none in an array, only strings in a frame."""
+    """Return whether scikit-learn reads the same feature names: an array has none, and those of a frame are strings."""
     if table.names is None:
         return isinstance(table.source, np.ndarray)
     return set(map(type, table.names)) == {str}

@@ -48,7 +48,7 @@ def swap_path(  # noqa: PLR0913
 ) -> SwapPath:
     """Find additive models with the published swap search, each lambda0 warm-started from the next larger one.
 
-    It finds models f with k terms that no swap of one term for another column improves, of
+    It finds models f with k terms such that no swap it tries of one term for another column lowers
 
         sum_i s_i loss(y_i, f(x_i)) + lambda0 k + lambda2 sum_j (sigma_j w_j)^2.
 

@@ -146,7 +146,7 @@ def _may_be_numbers(scale: Scale | None) -> bool:
 
 
 def _share_of_numbers(column: Column) -> tuple[float, int, int, str]:
-    """Return the share and count of numbers in a text column, its size, and its most frequent other text."""
+    """Return the share and count of numbers in a text column, its number of texts, and its most frequent non-number."""
     levels = column.scale.levels
     if column.scale.kind != "category" or not column.scale.is_text:
         return 0.0, 0, 0, ""

@@ -184,7 +184,7 @@ class Model(ScoringModel):
         return math.fsum([self.intercept, *(function.mean for function in self._functions.values())])
 
     def is_centred(self, *, centred: bool | None = None) -> bool:
-        """Return `centred`, or for None whether the training distribution is known."""
+        """Return `centred`; if it is None, return whether the training distribution is known."""
         unknown = self.unknown_parts()
         if centred is None:
             return not unknown

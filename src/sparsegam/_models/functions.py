@@ -687,7 +687,7 @@ class ScoreFunction:
         for name in self.features:
             if name in outputs or not name:
                 why = "an output has this name" if name else "names must not be empty"
-                msg = f"{file_format} cannot write a column named {name!r}, because {why}: rename the column."
+                msg = f"{file_format} cannot contain a column named {name!r}, because {why}: rename the column."
                 raise ValueError(msg)
 
     def range(self) -> tuple[float, float]:

@@ -229,7 +229,7 @@ def _classes(classes: Any, loss: str) -> tuple[Any, Any] | None:
 
 def _scales(scales: Any, names: frozenset[str]) -> dict[str, Scale]:
     good = isinstance(scales, dict) and scales.keys() <= names
-    _expect(scales, "scales", "objects by feature name", holds=good)
+    _expect(scales, "scales", "an object whose keys are feature names", holds=good)
     return {name: _scale(scale) for name, scale in scales.items()}
 
 
@@ -326,7 +326,7 @@ def _rule(rule: Any, distributions: Mapping[str, TrainingDistribution], terms: t
 
 def _distributions(content: Any, used: set[str], scales: Scales) -> dict[str, TrainingDistribution]:
     good = isinstance(content, dict) and content.keys() <= used
-    _expect(content, "distributions", "objects by feature in use", holds=good)
+    _expect(content, "distributions", "an object whose keys are features in use", holds=good)
     return {name: _distribution(part, scales.get(name, NUMBER)) for name, part in content.items()}
 
 
@@ -343,7 +343,7 @@ def _pair_shares(content: Any, terms: tuple[Term, ...]) -> dict[tuple[str, str],
         _expect(rows, "shares of a pair", "a table of numbers", holds=even)
         shares = np.array([[_finite(share, "a share of a pair") for share in row] for row in rows])
         good = bool((shares >= 0).all()) and abs(math.fsum(shares.ravel().tolist()) - 1) < SHARE_TOLERANCE
-        _expect(rows, "shares of a pair", "from 0 to 1 with the sum 1", holds=good)
+        _expect(rows, "shares of a pair", "from 0 to 1 and sum to 1", holds=good)
         found[one["features"][0], one["features"][1]] = shares
     return found
 
@@ -360,7 +360,7 @@ def _distribution(part: Any, scale: Scale) -> TrainingDistribution:
     above, missing = _finite(part["above"], "above"), _finite(part["missing"], "missing")
     shares = [above, missing, *(share for _, share in (*upto, *single))]
     good = all(share >= 0 for share in shares) and abs(math.fsum(shares) - 1) < SHARE_TOLERANCE
-    _expect(shares, "the shares of a distribution", "from 0 to 1 with the sum 1", holds=good)
+    _expect(shares, "the shares of a distribution", "from 0 to 1 and sum to 1", holds=good)
     return TrainingDistribution(upto, above, single, missing, means)
 
 

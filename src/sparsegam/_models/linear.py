@@ -200,7 +200,7 @@ def _wrong_with(content: Any) -> str:
         return f"its keys must be {sorted(PARTS)}, got {shown(sorted(content))}"
     loss = content["loss"]
     if loss not in tuple(LOSSES) or LOSSES[loss].is_classifier == (content["classes"] is None):
-        return f"loss must be one of {tuple(LOSSES)}, with classes unless squared, got {shown(loss)}"
+        return f"loss must be one of {tuple(LOSSES)}, and only 'squared' has no classes, got {shown(loss)}"
     return _wrong_labels(content) or _wrong_numbers(content)
 
 

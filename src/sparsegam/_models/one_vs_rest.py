@@ -129,7 +129,7 @@ class OneVsRestModel(Reports):
     def _additive_models(self) -> list[Model]:
         models = [model for model in self.models if isinstance(model, Model)]
         if len(models) < len(self.models):
-            msg = "only additive models have tables of terms: use coef of linear models."
+            msg = "only additive models have tables of terms, but these are linear models: use their coef."
             raise TypeError(msg)
         return models
 

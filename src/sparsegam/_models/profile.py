@@ -108,7 +108,7 @@ def profile_from(content: Any) -> Profile:
     expect(len(score), "number of shares of the score", str(len(bands) + 1), holds=len(score) == len(bands) + 1)
     shares, kinds = content["shares"], content["kinds"]
     expect(shares, "shares", "lists by feature", holds=isinstance(shares, dict))
-    expect(kinds, "kinds", "objects by feature", holds=isinstance(kinds, dict))
+    expect(kinds, "kinds", "an object whose keys are features", holds=isinstance(kinds, dict))
     expect(sorted(kinds), "the features of kinds", f"those of shares, {sorted(shares)}", holds={*shares} == {*kinds})
     return Profile(
         n_rows,

@@ -144,7 +144,10 @@ class Term:
     def __post_init__(self) -> None:
         if self.also is None:
             if self.condition.kind == ">":
-                msg = f"a term on one feature must use <=, got {self.text()!r}: use <= with the opposite sign."
+                msg = (
+                    f"a term on one feature must use <=, got {self.text()!r}: use <= with the negative coefficient, "
+                    "and add the coefficient to the intercept."
+                )
                 raise ValueError(msg)
         elif self.also.feature == self.feature or self.condition.is_ramp or self.also.condition.is_ramp:
             msg = f"an interaction must have two conditions on different features and no ramp, got {self.text()!r}."

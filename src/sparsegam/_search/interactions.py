@@ -90,7 +90,7 @@ class Models:
 
 @dataclass(frozen=True)
 class Gains:
-    """Predicted gains of candidates, the best of all models.
+    """Predicted gains of candidate interactions, each the largest over all models.
 
     Attributes
     ----------
@@ -241,7 +241,7 @@ def _ridge_curvature(problem: TableProblem) -> float:
 
 
 def _min_curvature(problem: TableProblem, point: _core.Point) -> float:
-    """Return half of the curvature of the minimum number of rows that a condition must cover, on average."""
+    """Return half of the total curvature of `min_samples_bin` rows, each with the mean curvature."""
     n_rows = problem.design.n_rows
     share = rows_per_bin(problem.constraints.min_samples_bin, n_rows) / n_rows
     _, curvature, _ = problem.rows.newton(point, np.zeros(0, dtype=np.int64))

@@ -16,7 +16,7 @@ CRITERIA = ("auto", "aic", "bic")
 FIXED_POINT_STEPS = 10
 # A regression whose residual variance is below this share of the variance of y counts as a perfect fit.
 SMALLEST_NOISE = 1e-4
-# Mean weights beyond this factor from 1 are unlikely to be numbers of repeated rows.
+# If the mean weight is above this factor or below its inverse, weights are unlikely to count repeated rows.
 UNUSUAL_MEAN_WEIGHT = 10.0
 
 # lambda0="auto" was calibrated by benchmarks/defaults.py and benchmarks/defaults_regression.py. With a ridge, the best

@@ -141,6 +141,9 @@ def fixed_penalty(lambda0: float | str, problem: Problem[Any]) -> float:
     """Return a penalty per term that does not depend on the model; raise ValueError if it does."""
     check_lambda0(lambda0)
     if depends_on_model(lambda0, problem.options.loss):
-        msg = f"the swap search requires a numeric lambda0 here, got {shown(lambda0)}, which depends on the model."
+        msg = (
+            f"the swap search cannot use lambda0={shown(lambda0)}, which depends on the model: pass a number, or use "
+            "the exchange search."
+        )
         raise ValueError(msg)
     return problem.unit_penalty(lambda0)(0)

@@ -200,7 +200,10 @@ def _required_columns(
     for j in constraints.required(design.names):
         of_feature = allowed & (design.group == j)
         if not of_feature.any():
-            msg = f"feature {design.names[j]!r} in features_always has no valid split (nearly constant)."
+            msg = (
+                f"feature {design.names[j]!r} in features_always has no valid split: it is nearly constant, or "
+                "min_samples_bin is too high. Remove it from features_always, or lower min_samples_bin."
+            )
             raise ValueError(msg)
         lambda2 = ridge.lambda2 if ridge.standardized else 0.0
         penalty = design.penalty(lambda2, constraints, InteractionOptions(), allowed=of_feature)

@@ -44,7 +44,7 @@ class CodedColumns:
         return np.repeat(np.arange(len(self.codes)), self.n_bins)
 
     def design(self) -> _core.ThresholdDesign:
-        """Return the design of the core."""
+        """Return the design in the format of the compiled core."""
         return _core.ThresholdDesign(self.codes, self.n_bins, self.n_ordered)
 
 

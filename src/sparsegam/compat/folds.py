@@ -46,14 +46,15 @@ def _folds(order: NDArray[np.int64], data: Data, num_folds: int) -> list[NDArray
     """Return the test rows of each fold, stratified by class."""
     parts = [order] if data.classes is None else [order[data.target[order] == sign] for sign in (-1.0, 1.0)]
     if data.classes is not None and min(part.size for part in parts) < 2:
-        msg = "cross-validation needs at least two rows of each class."
+        n = min(part.size for part in parts)
+        msg = f"cross-validation needs at least two rows of each class, got {n} of one class."
         raise ValueError(msg)
     together = np.concatenate(parts)
     return [together[k::num_folds] for k in range(num_folds)]
 
 
 def _loss(rest: Data, solution: Solution, settings: Settings) -> float:
-    """Return the mean loss; for the squared error without the factor 1/2, as in the original."""
+    """Return the mean loss; the squared error has no factor 1/2, as in L0Learn."""
     score = solution.intercept + rest.matrix.dot(solution.columns, solution.coef)
     twice = 2.0 if settings.name == "squared" else 1.0
     return twice * float(LOSSES[settings.name].per_row(rest.target, score).mean())

@@ -39,7 +39,8 @@ class DaskSparseGAMClassifierCV(_AdditiveEstimator):
     """Sparse additive classifier that chooses its number of terms by cross-validation on a Dask cluster.
 
     It minimizes the same objective as SparseGAMClassifierCV. The rows stay on the workers, which compute sums over
-    them. The labels, 1 to 8 bytes per row, are sent to the client to make the same folds.
+    them. Only the labels, 1 to 8 bytes per row, are sent to the client, which makes the same folds as
+    SparseGAMClassifierCV.
 
     Parameters
     ----------
@@ -212,7 +213,8 @@ class DaskSparseGAMRegressorCV(_AdditiveEstimator):
     """Sparse additive regression that chooses its number of terms by cross-validation on a Dask cluster.
 
     It minimizes the same objective as SparseGAMRegressorCV. The rows stay on the workers, which compute sums over them.
-    The labels, 1 to 8 bytes per row, are sent to the client to make the same folds.
+    Only the target values, 1 to 8 bytes per row, are sent to the client, which makes the same folds as
+    SparseGAMRegressorCV.
 
     Parameters
     ----------

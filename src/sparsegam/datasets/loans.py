@@ -133,7 +133,7 @@ def _log_odds(columns: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
 
 
 def _channel(late: NDArray[np.float64], u: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the position of each channel. Over time, brokers replace branches."""
+    """Return the channel of each loan, as an index. Over time, brokers replace branches."""
     branch = 0.55 - 0.30 * late
     return (u > branch).astype(np.intp) + (u > branch + 0.30)
 

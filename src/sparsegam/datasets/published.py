@@ -136,7 +136,7 @@ def read_numbers(table: Table, name: str) -> NDArray[np.float64]:
             msg = f"column {name!r} contains values other than numbers: {error}."
             raise ValueError(msg) from error
     if np.isnan(values).any():
-        msg = f"column {name!r} contains missing values."
+        msg = f"column {name!r} must not contain missing values, got {np.count_nonzero(np.isnan(values))} of them."
         raise ValueError(msg)
     return values
 

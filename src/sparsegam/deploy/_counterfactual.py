@@ -342,7 +342,7 @@ def _free_features(function: ScoreFunction, fixed: Sequence[str], directions: Ma
         name = names[position(key, names, "directions")]
         check_choice(f"directions[{name!r}]", direction, tuple(DIRECTIONS))
         if name in function.scales and function.scales[name].kind == "category":
-            msg = f"directions contains {name!r}, a category, whose levels have no order; use fixed instead."
+            msg = f"directions contains {name!r}, a categorical feature, whose levels have no order: use fixed."
             raise ValueError(msg)
         signs[name] = DIRECTIONS[direction]
     return {name: signs.get(name, 0) for name in function.features if name not in fixed_names}

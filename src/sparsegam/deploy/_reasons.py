@@ -311,7 +311,10 @@ def _adverse_sign(function: ScoreFunction, adverse: Any) -> int:
     """Return 1 if higher scores are adverse, -1 if lower scores are."""
     if function.classes is None:
         if adverse is not None:
-            msg = f"adverse={adverse!r} is a class, but the model is a regression, in which high values are adverse."
+            msg = (
+                f"adverse={adverse!r} is a class, but the model is a regression, in which high values are always "
+                "adverse: omit adverse."
+            )
             raise ValueError(msg)
         return 1
     adverse = function.classes[1] if adverse is None else adverse

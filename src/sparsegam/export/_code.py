@@ -154,7 +154,7 @@ def _python_literal(value: Value, *, is_time: bool) -> str:
 
 
 def _js_branches(bins: Bins, statements: Sequence[str]) -> list[str]:
-    """Write if, else if and else, so that the statement of the bin of a row is executed."""
+    """Write an if, else if, else chain that executes the statement for the bin that contains the value."""
     lines = [f"  x = row[{_js(bins.feature)}];", f"  if (missing(x)) {statements[0]};"]
     x = "milliseconds(x)" if bins.scale.is_time else "Number(x)" if bins.needs_float else "x"
     for bin_, statement in list(zip(bins.bins, statements, strict=True))[1:-1]:

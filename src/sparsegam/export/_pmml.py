@@ -121,7 +121,7 @@ def _add_predicate(parent: ElementTree.Element, bins: Bins, bin_: Bin) -> None:
     elif not bin_.values:
         _child(parent, "SimplePredicate", field=bins.feature, operator="lessOrEqual", value=repr(bin_.high))
     else:
-        # Alternatives avoid the quoting rules of PMML arrays.
+        # An "or" of comparisons avoids the quoting rules of PMML arrays.
         several = len(bin_.values) > 1
         either = _child(parent, "CompoundPredicate", booleanOperator="or") if several else parent
         for value in bin_.values:

@@ -125,8 +125,9 @@ class Dialect:
         quoted = self.name(name)
         if name.lower() in self.system_columns:
             msg = (
-                f"the feature {name!r} has the name of a system column, which every table of this database has, so "
-                "that a missing column would not be an error: rename the column and fit the model again."
+                f"the feature {name!r} has the name of a system column of this database: if a table lacked the "
+                "feature, the query would read the system column without an error. Rename the column and fit the model "
+                "again."
             )
             raise ValueError(msg)
         return f"source.{quoted}"

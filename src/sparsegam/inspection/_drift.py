@@ -233,8 +233,8 @@ def _reference_profile(model: Any, reference: Any) -> Profile:
     stored = training_profile(model)
     if stored is None:
         msg = (
-            f"this {type(model).__name__} does not contain the training distribution, like all scorecards and "
-            "models that were constructed or changed manually. Pass the training data or their profile as reference."
+            f"this {type(model).__name__} does not contain the training distribution; scorecards, and models that "
+            "were constructed or changed manually, never do. Pass the training data or their profile as reference."
         )
         raise ValueError(msg)
     return stored

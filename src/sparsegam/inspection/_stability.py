@@ -283,8 +283,8 @@ def _fitted_model(estimator: Any) -> Model:
     cv = getattr(estimator, "cv", None)
     if not (cv is None or isinstance(cv, Integral) or hasattr(cv, "split")):
         msg = (
-            f"cv={type(cv).__name__}(...) lists the rows of the folds, which do not exist in samples of the rows. "
-            "Use a splitter or an int."
+            f"cv={type(cv).__name__}(...) contains fixed row numbers, which do not fit samples of the rows: use an "
+            "int, or a splitter such as KFold."
         )
         raise ValueError(msg)
     return model
@@ -318,7 +318,10 @@ class _Sampler:
             drawn = labels[rows]
             if rows.size and not (self.is_classifier and (drawn == drawn[0]).all()):
                 return rows, times[rows].astype(np.float64)
-        msg = f"{MAX_DRAWS} samples of the rows contained a single class; the other class has too few rows."
+        msg = (
+            f"{MAX_DRAWS} samples of the rows in succession contained a single class, because the other has too few "
+            "rows: more rows of it are needed."
+        )
         raise ValueError(msg)
 
     def _times_drawn(self, i: int, attempt: int, n_units: int) -> NDArray[np.int64]:

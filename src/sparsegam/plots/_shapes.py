@@ -401,7 +401,7 @@ def _cell_text(grid: PairGrid, i: int, j: int) -> str:
 
 
 def _diverging_colours() -> "Colormap":
-    """Return a colour map from blue over white to orange."""
+    """Return a colour map from blue through white to orange."""
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("blue to orange", [BLUE, "#F7F7F7", ORANGE])

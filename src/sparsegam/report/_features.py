@@ -69,7 +69,7 @@ def _feature_content(
 
 
 def _function_content(bins: Bins, values: FloatArray, slopes: FloatArray, starts: FloatArray) -> dict[str, Any]:
-    """Return a function of one feature, given by its values in each bin, as the page evaluates it."""
+    """Return a function of one feature, given its values in the bins, in the form that the page evaluates."""
     intervals = slice(bins.first_interval, bins.first_interval + bins.edges.size + 1)
     levels = np.arange(len(bins.scale.levels), dtype=np.float64)
     special_values = zip(bins.special.tolist(), values[bins.bin_of(bins.special)].tolist(), strict=True)

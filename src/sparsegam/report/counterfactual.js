@@ -1,8 +1,8 @@
 // Counterfactuals: the cheapest changes of the case in the form that move its score past a target.
 //
-// This is the exact search of Python's counterfactual. A move changes the features of a block (one feature, or features
-// linked by interactions) and has a cost and a gain of score. Sets of moves are built block by block; a set is dropped
-// if another one costs no more and gains no less.
+// This is the same exact search as in `counterfactual` of the Python package. A move changes the features of a block
+// (one feature, or features linked by interactions) and has a cost and a gain of score. Sets of moves are built block
+// by block; a set is dropped if another one costs no more and gains no less.
 
 // Cost of any change, in addition to its share of rows; digits of rounded values; margin against rounding; limit on the
 // combinations of values of a block.

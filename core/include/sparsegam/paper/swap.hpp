@@ -96,7 +96,7 @@ class Descent {
             if (!drop_one(lambda0) && !add_one(lambda0)) return;
             refit_current();
             if (is_lower(current_, before, lambda0)) continue;
-            // The rules may fail to improve the objective if a coefficient diverges.
+            // The thresholding rules may fail to improve the objective if a coefficient diverges.
             current_ = before;
             return;
         }

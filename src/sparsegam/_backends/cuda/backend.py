@@ -160,7 +160,7 @@ class CudaTable:
             return replace(found, counts=device.fetch(found.counts))
 
     def raw_value_rows(self, columns: IntArray) -> CudaMatrixRows:
-        """Return a row oracle on raw values; see `EncodedTable.raw_value_rows`."""
+        """Return an object that sums over rows of raw values; see `EncodedTable.raw_value_rows`."""
         with self.rows.device:
             return CudaMatrixRows(self.rows.device, self._raw_columns(columns), self.rows.target)
 

@@ -117,7 +117,7 @@ class CudaThresholdRows(_core.Rows):
     def rescan(
         self, token: CachedCurvature, point: _core.Point, entered: IntArray, columns: IntArray
     ) -> tuple[Any, ...]:
-        """Return sums at this point; products with the columns that entered use the cached curvature of a scan."""
+        """Return sums at this point; products with columns new in the model use the curvature cached by a scan."""
         with self.device:
             self._go_to(point)
             features = self._features(columns)
@@ -187,7 +187,7 @@ class CudaThresholdRows(_core.Rows):
         return self._totals
 
     def _max_address(self, derivative: int) -> int:
-        """Return the address of the largest absolute loss (0), gradient (1) or curvature (2) of a row."""
+        """Return the address of the largest absolute per-row loss (0), gradient (1) or curvature (2)."""
         return self.device.address(self._statistics) + 8 * (3 + derivative)
 
     @property
@@ -388,7 +388,7 @@ class CudaMatrixRows(_core.Rows):
 
     def groups(self, point: _core.Point, columns: IntArray) -> tuple[Any, ...]:
         """Raise RuntimeError: only 0/1 columns divide the rows into two groups."""
-        msg = "groups() requires 0/1 columns, but the columns of a matrix are real-valued."
+        msg = "groups() requires 0/1 columns, but the columns of a matrix are real-valued: use scan()."
         raise RuntimeError(msg)
 
     def _go_to(self, point: _core.Point) -> tuple[Any, Any, Totals]:

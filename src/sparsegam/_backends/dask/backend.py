@@ -289,7 +289,10 @@ def _check_target(targets: Sequence[TargetSummary], *, is_classifier: bool) -> N
         msg = "all rows, or all training rows of a fold, have weight zero: use other weights, or fewer folds."
         raise ValueError(msg)
     if is_classifier and n_by_sign.min() == 0:
-        msg = "y has a single class, in all rows or in the training rows of a fold: two are required. Use fewer folds."
+        msg = (
+            "y contains a single class in all rows, or in the training rows of a fold, but two are required: check y, "
+            "or use fewer folds."
+        )
         raise ValueError(msg)
 
 

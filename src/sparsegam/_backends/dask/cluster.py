@@ -122,7 +122,7 @@ class Cluster:
         return summary
 
     def _make_shards(self, parts: Sequence[Part]) -> list[Any]:
-        """Encode each part where it is, and concatenate the codes of consecutive rows to shards."""
+        """Encode each part on the worker that has it, and concatenate the codes of consecutive rows into shards."""
         from dask import delayed
 
         encode, concatenate = delayed(encode_part, pure=False), delayed(Shard.of, pure=False)

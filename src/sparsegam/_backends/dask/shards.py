@@ -301,11 +301,11 @@ class EncodedShard:
         return (self.table.rows.evaluate([_core.Point(*point) for point in points]),)
 
     def newton(self, point: PlainPoint, support: IntArray, low_precision: bool) -> tuple[Any, ...]:  # noqa: FBT001
-        """Return the loss, Hessian and gradient on some columns of the point."""
+        """Return the loss at a point, and its Hessian and gradient with respect to some columns."""
         return self.table.rows.newton(_core.Point(*point), support, low_precision)
 
     def scan(self, name: str, point: PlainPoint, columns: IntArray) -> tuple[Any, ...]:
-        """Return the results of a scan without the token, which is stored under a name."""
+        """Return the sums of a scan. Its token, which a rescan needs, stays on this worker under the given name."""
         token, *sums = self.table.rows.scan(_core.Point(*point), columns)
         while len(self._tokens) >= MAX_CACHED_SCANS:
             self._tokens.pop(next(iter(self._tokens)))
@@ -315,7 +315,7 @@ class EncodedShard:
     def rescan(
         self, scan: tuple[str, PlainPoint], point: PlainPoint, entered: IntArray, columns: IntArray
     ) -> tuple[Any, ...]:
-        """Return the results of a rescan; the scan is repeated if it was computed on another worker."""
+        """Return the sums of a rescan. If the scan before it ran on another worker, that scan is repeated here."""
         name, scanned_point = scan
         if name not in self._tokens:
             self.scan(name, scanned_point, np.zeros(1, dtype=np.int64))

@@ -18,7 +18,7 @@ struct Channels {
     const u32* bits;
     const u32* inverted;  // columns whose complement is in `bits`
     const float* ramps;
-    i64 stride;  // distance between the words of bits, and between ramps
+    i64 stride;  // number of elements from one word of bits, or from one ramp, to the next
     i64 n_base, n_bits, n_ramps, precision, n_rows;
 
     __device__ i64 count() const { return n_base + n_bits + n_ramps; }
