@@ -344,7 +344,7 @@ def test_counterfactual_reaches_points_of_a_scorecard(fitted):
         ({"fixed": "age"}, "list of columns"),
         ({"fixed": ["height"]}, "fixed names the column 'height'"),
         ({"directions": {"age": "sideways"}}, "'sideways'"),
-        ({"directions": {"job": "up"}}, "category"),
+        ({"directions": {"job": "up"}}, "a categorical feature, whose levels have no order"),
         ({"cost": {"age": 0}}, "cost\\['age'\\]"),
         ({"cost": "cheap"}, "cost of one unit"),
     ],
