@@ -183,10 +183,12 @@ class SparseGAMClassifierCV(_AdditiveEstimator):
     SparseGAMClassifier : Chooses the number of terms by a penalty per term.
     SparseGAMRegressorCV : The regressor for numeric targets.
 
-    Notes ----- With more than two classes, a size is chosen for each class against the rest, on the same folds; the
-    scorer receives True for the class and False for the rest. `path_` and `cv_results_` are then tuples,
-    `best_n_terms_`, `best_score_`, `best_lambda0_`, `lambda0_` and `lambda2_` arrays in the order of `classes_`, and
-    `n_terms_`, `loss_` and `objective_` sums. `predict_proba` divides the probabilities of the classes by their sum.
+    Notes
+    -----
+    With more than two classes, a size is chosen for each class against the rest, on the same folds; the scorer receives
+    True for the class and False for the rest. `path_` and `cv_results_` are then tuples, `best_n_terms_`,
+    `best_score_`, `best_lambda0_`, `lambda0_` and `lambda2_` arrays in the order of `classes_`, and `n_terms_`, `loss_`
+    and `objective_` sums. `predict_proba` divides the probabilities of the classes by their sum.
 
     Examples
     --------

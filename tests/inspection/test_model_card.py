@@ -24,7 +24,7 @@ def test_model_card_of_a_regression():
     gam = SparseGAMRegressor(lambda0=0.1).fit([[1], [2], [3], [4]], [0.0, 0.0, 6.0, 6.0])
     text = gam.model_.card([[1], [4]], [0.0, 6.0])
     assert "R squared" in text
-    assert "| term | coefficient | standard error | rows | events |" in text
+    assert "| term | coefficient | standard error | 95 % interval | rows | events |" in text
     assert "| x0 &lt;= 2 |" in text
     assert "## Edits\n\nNone." in text
     assert "Training data" not in gam.model_.with_terms(1.0, gam.model_.terms).card()
