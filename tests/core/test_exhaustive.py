@@ -148,15 +148,16 @@ def test_no_swap_improves_a_certified_model(loss, lambda2):
     [("logistic", 119, 60), ("logistic", 182, 60), ("logistic", 239, 150), ("exponential", 166, 150)],
 )
 def test_no_certificate_is_given_if_a_coefficient_diverges(loss, seed, n):
-    """In the last of these problems, a swap improves the model, so that a certificate would be wrong."""
-    problem, search = certified(seed, loss, 0.0, n=n, strength=(0.5, 3.0, 6.0)[seed % 3])
+    """The bounds of a certificate do not hold for a diverged coefficient: swaps improve some of these models.
+
+    How much they improve them depends on rounding, because the coefficients have no finite optimum, so only the absence
+    of a certificate is tested.
+    """
+    _, search = certified(seed, loss, 0.0, n=n, strength=(0.5, 3.0, 6.0)[seed % 3])
     (point,) = search.points
     assert np.abs(point.coef).max() > 30
     assert search.certificate.pairs > 0
     assert not search.certificate.swap_optimal
-    if seed == 166:
-        null = problem.frontier(max_terms=0).points[0].loss
-        assert point.loss - np.nanmin(all_swaps(problem, point, 0.0)) > 1e-5 * null
 
 
 # The curvature of the squared hinge may vanish at any score, so that there are no useful bounds.
